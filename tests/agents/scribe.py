@@ -1,4 +1,4 @@
-"""A coding agent that does not exist, with everything the collector has to know to collect what it writes.
+"""A fictitious coding agent, with everything the collector needs to know to read its files.
 
     ~/.scribe/desks/{desk}/{session}.log     lines {"at": seconds, "where": directory, "who": ..., "words": ...}
     ~/.scribe/desks/{desk}/{session}.about   beside it: {"style": ...}
@@ -30,7 +30,7 @@ LEDGER, LOG = SourceKind("ledger", 0, is_document=True), SourceKind("log", 1)
 
 
 class Scribe:
-    """The format of that agent."""
+    """The format of the Scribe agent."""
 
     name, title = "scribe", "Scribe"
     priorities: Mapping[int, tuple[str, str]] = {0: ("ledger", "ledgers"), 1: ("log", "logs")}

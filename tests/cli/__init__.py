@@ -1,1 +1,1 @@
-"""Tests of the room collector/cli."""
+"""Tests of the collector.cli package."""

@@ -1,4 +1,4 @@
-"""What tests of single commands need from the rooms behind them."""
+"""Fixtures for command tests, taken from the packages behind the commands."""
 
 from __future__ import annotations
 

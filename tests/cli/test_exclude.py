@@ -1,4 +1,4 @@
-"""`collector exclude` and `include`: no to a project, in one command, and what that changes."""
+"""`collector exclude` and `include`: leave out a project with one command, and what that changes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def agent(tmp_path: Path) -> Iterator[Inside]:
 
 
 def place_of(agent: Inside) -> Path:
-    """The user's own file, where it belongs on this platform."""
+    """The user's configuration file, in its place on this platform."""
     return Path(agent.run("config", "init").stdout.removeprefix("Wrote ").strip())
 
 
@@ -52,7 +52,7 @@ def session_in(agent: Agent, directory: str, text: str) -> None:
     session.prompt(text)
 
 
-def test_no_and_yes_again(agent: Inside) -> None:
+def test_a_project_is_excluded_and_included_again(agent: Inside) -> None:
     file = place_of(agent)
     file.write_text(MINE)
     session_in(agent, "/work/open", "of the open one")
@@ -71,7 +71,7 @@ def test_no_and_yes_again(agent: Inside) -> None:
     assert [event["text"] for event in agent.sink.events][1:] == ["of the secret one"]
 
 
-def test_what_was_held_of_it_is_dropped_at_once(agent: Inside) -> None:
+def test_files_held_of_an_excluded_project_are_dropped_at_once(agent: Inside) -> None:
     session_in(agent, "/work/secret", "of the secret one")
     session_in(agent, "/work/open", "of the open one")
     assert agent.sink is not None
@@ -91,7 +91,7 @@ def test_what_was_held_of_it_is_dropped_at_once(agent: Inside) -> None:
     assert [event["text"] for event in agent.sink.events] == ["of the open one"]
 
 
-def test_what_was_left_out_stays_so_where_a_project_is_included_later(agent: Inside) -> None:
+def test_history_left_out_by_from_now_stays_out_when_its_project_is_included_later(agent: Inside) -> None:
     home, state, sink = agent.home, ("--state", str(agent.state)), agent.sink
     agent.environment["CLAUDE_CONFIG_DIR"] = str(home.root)
     assert sink is not None
@@ -111,7 +111,7 @@ def test_what_was_left_out_stays_so_where_a_project_is_included_later(agent: Ins
     newer = home.session(project="-work-secret")
     newer.cwd = "/work/secret"
     newer.prompt("newer")
-    going_on = sessions[1].journal()  # nothing in it tells when each of its lines was written
+    going_on = sessions[1].journal()  # its lines have no timestamps
     fresh = [sessions[0].path, newer.path, newer.journal().path, going_on.path]
     for path in fresh:
         os.utime(path, (home.pen.now.timestamp(),) * 2)
@@ -130,7 +130,7 @@ def test_what_was_left_out_stays_so_where_a_project_is_included_later(agent: Ins
     assert sink.events[-1]["text"].startswith("old")
 
 
-def test_a_link_that_leads_elsewhere_later_lets_nothing_through(agent: Inside) -> None:
+def test_an_excluded_link_that_later_points_elsewhere_lets_nothing_through(agent: Inside) -> None:
     file, home = place_of(agent), agent.home.path
     file.write_text(MINE)
     link = home / "current"
@@ -150,7 +150,7 @@ def test_a_link_that_leads_elsewhere_later_lets_nothing_through(agent: Inside) -
     assert agent.scan().ledger["delivered"] == 2
 
 
-def test_a_running_agent_that_reads_another_file_hears_of_it_too(agent: Inside) -> None:
+def test_a_running_agent_with_another_configuration_file_is_told_too(agent: Inside) -> None:
     other, theirs = agent.home.path / "other.toml", agent.directory / "excluded.toml"
     other.write_text("")
     session_in(agent, "/work/secret", "of the secret one")
@@ -173,7 +173,7 @@ def test_a_running_agent_that_reads_another_file_hears_of_it_too(agent: Inside) 
     assert agent.scan("--config", str(other)).ledger["delivered"] == 1
 
 
-def test_a_scan_that_is_under_way_is_stopped(tmp_path: Path) -> None:
+def test_a_running_scan_is_stopped(tmp_path: Path) -> None:
     home, gate = Home(tmp_path), threading.Event()
     session_in(Inside(home), "/work/secret", "of the secret one")
     with Sink(then=Answer(held=gate)) as sink:
@@ -187,7 +187,7 @@ def test_a_scan_that_is_under_way_is_stopped(tmp_path: Path) -> None:
         assert "A scan was under way and would not have noticed, so it was stopped" in said.stdout, said.stderr
 
 
-def test_it_says_what_changes(agent: Inside) -> None:
+def test_exclude_and_include_say_what_changes(agent: Inside) -> None:
     session_in(agent, "/work/secret", "x")
     agent.environment["CLAUDE_CONFIG_DIR"] = str(agent.home.root)
     said = agent.run("exclude", "/work/secret", "--state", str(agent.state)).stdout
@@ -196,7 +196,7 @@ def test_it_says_what_changes(agent: Inside) -> None:
     assert "was not excluded" in agent.run("include", "/work/open", "--state", str(agent.state)).stdout
 
 
-def test_a_path_that_another_list_leaves_out_is_said_to_be(agent: Inside) -> None:
+def test_a_path_still_excluded_elsewhere_is_reported(agent: Inside) -> None:
     variable = {"COLLECTOR_PROJECTS__EXCLUDE": "/work"}
     result = agent.run("include", "/work/secret", env=variable)
     assert result.code == 78
@@ -210,7 +210,7 @@ def test_a_damaged_file_is_not_touched(agent: Inside) -> None:
     assert file.read_text() == "[projects\n"
 
 
-def test_a_new_file_keeps_the_no_that_it_replaces(agent: Inside) -> None:
+def test_config_init_keeps_a_copy_of_the_file_it_replaces(agent: Inside) -> None:
     file = place_of(agent)
     assert agent.run("exclude", "/work/secret").code == 0
     before = file.read_text()
@@ -221,7 +221,7 @@ def test_a_new_file_keeps_the_no_that_it_replaces(agent: Inside) -> None:
     assert (said.code, f"they are in {kept}" in said.stdout, kept.read_text()) == (0, True, before)
 
 
-def test_what_would_make_the_file_invalid_is_not_written_into_it(agent: Inside) -> None:
+def test_an_exclusion_that_would_make_the_file_invalid_is_refused(agent: Inside) -> None:
     file = place_of(agent)
     file.write_text(MINE.replace('"~/diary"', '"~/diary", "!~/diary/open"'))
     before = file.read_text()
@@ -239,13 +239,13 @@ def test_what_would_make_the_file_invalid_is_not_written_into_it(agent: Inside) 
     assert agent.run("config", "check").code == 0
 
 
-def test_what_an_administrator_has_locked_stays(tmp_path: Path) -> None:
+def test_a_list_locked_by_an_administrator_cannot_be_changed(tmp_path: Path) -> None:
     chosen = Settings().with_origins(Origins(locks={"projects": str(tmp_path / "collector.toml")}))
     with pytest.raises(ConfigurationError, match=r"an administrator locked it in .*collector\.toml"):
         _refuse_if_locked(chosen, "projects.exclude")
 
 
-def test_a_path_becomes_the_glob_that_means_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paths_are_resolved_and_escaped_and_globs_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "app [old]").mkdir()
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""Every command can be found out about: a summary that fits, an example that could be typed, and the usual flags."""
+"""The help of every command: a summary that fits, an example that can be typed, and the usual flags."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def commands(command: Any = TREE, path: tuple[str, ...] = ()) -> Iterator[tuple[
 
 
 def examples(command: Any) -> list[list[str]]:
-    """The command lines of a command's help, from `collector` on."""
+    """The example command lines in a command's help, without `collector`."""
     found = re.findall(r"^\s*Example: (?:sudo )?collector (.*)", command.help or "", re.MULTILINE)
     return [shlex.split(line) for line in found]
 
@@ -43,7 +43,7 @@ def agent(tmp_path: Path) -> Agent:
     return Inside(home, None, {"COLLECTOR_SINK__TYPE": "store"})
 
 
-def test_every_help_fits_a_terminal_and_cuts_no_summary_off(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_help_fits_a_terminal_and_no_summary_is_cut_off(capsys: pytest.CaptureFixture[str]) -> None:
     said = {}
     for path, _ in commands():
         assert run([*path, "--help"]) == 0
@@ -55,7 +55,7 @@ def test_every_help_fits_a_terminal_and_cuts_no_summary_off(capsys: pytest.Captu
     assert {path for path, text in said.items() if re.search(r"range>", text)} == set()
 
 
-def test_every_command_has_an_example_that_could_be_typed() -> None:
+def test_every_command_has_an_example_that_parses() -> None:
     leaves = [(path, command) for path, command in commands() if not hasattr(command, "commands")]
     assert len(leaves) > 25
     assert {path for path, command in leaves if not examples(command)} == set()
@@ -65,7 +65,7 @@ def test_every_command_has_an_example_that_could_be_typed() -> None:
             assert command.make_context(" ".join(path), words[len(path) :], resilient_parsing=False)
 
 
-def test_help_is_a_command_too(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_works_as_a_command_too(capsys: pytest.CaptureFixture[str]) -> None:
     pairs = {
         ("help",): ("-h",),
         ("help", "scan"): ("scan", "-h"),
@@ -85,7 +85,7 @@ def test_the_version_has_a_short_flag(capsys: pytest.CaptureFixture[str]) -> Non
     assert (run(["-V"]), capsys.readouterr().out) == (0, f"collector {__version__}\n")
 
 
-def test_every_command_that_reads_the_configuration_can_say_more_or_less() -> None:
+def test_every_command_that_reads_the_configuration_takes_v_and_q() -> None:
     said = {path: {name for each in command.params for name in each.opts} for path, command in commands()}
     readers = {
         path for path, command in commands() if path and not hasattr(command, "commands") and path[0] != "service"
@@ -94,7 +94,7 @@ def test_every_command_that_reads_the_configuration_can_say_more_or_less() -> No
 
 
 @pytest.mark.parametrize("before", [True, False])
-def test_v_and_q_count_before_and_after_the_command(agent: Agent, before: bool) -> None:
+def test_v_and_q_work_before_and_after_the_command(agent: Agent, before: bool) -> None:
     def told(flag: str, *words: str) -> tuple[int, str, str]:
         result = agent.run(*([flag, *words] if before else [*words, flag]))
         return result.code, result.stdout, result.stderr
@@ -125,7 +125,7 @@ def test_v_and_q_count_before_and_after_the_command(agent: Agent, before: bool) 
         "scan --dry-run",
     ],
 )
-def test_whatever_is_reported_is_also_there_as_json(agent: Agent, words: str) -> None:
+def test_every_report_is_available_as_json(agent: Agent, words: str) -> None:
     if words.startswith(("report", "store")):
         agent.run("scan")
     result = agent.run(*words.split(), "--json")

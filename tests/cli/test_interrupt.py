@@ -1,4 +1,4 @@
-"""Ctrl-C on a terminal, at every moment of a scan: exit code 130, one line, no traceback, and nothing lost."""
+"""Ctrl-C on a terminal at any moment of a scan: exit code 130, one line, no traceback, and nothing lost."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ INTERRUPTED = 130
 PATIENCE = 60.0
 CTRL_C = b"\x03"
 SLOW_TO_START = "import os, time\nos.write(2, b'loading')\ntime.sleep(60)\n"
-# Put before the agent's own modules: stops where discovery begins, until it is interrupted.
+# Loaded before the agent's own modules: stops at the start of discovery, until it is interrupted.
 SLOW_TO_FIND = """
 import os, time
 def slow(event, arguments):
@@ -31,7 +31,7 @@ import sys; sys.addaudithook(slow)
 
 
 class Terminal:
-    """A command on a terminal of its own, as a shell starts it."""
+    """A command on its own terminal, as a shell starts it."""
 
     def __init__(self, agent: Agent, *words: str, **environment: str) -> None:
         self.shown = b""
@@ -41,7 +41,7 @@ class Terminal:
             os.execvpe(COLLECTOR[0], [*COLLECTOR, *words], made)
 
     def wait_for(self, pattern: bytes) -> None:
-        """Reads until this was shown."""
+        """Reads until the pattern is shown."""
         while not re.search(pattern, self.shown):
             assert select.select([self.end], [], [], PATIENCE)[0], f"{pattern!r} was not shown: {self.shown!r}"
             piece = self._read()
@@ -52,7 +52,7 @@ class Terminal:
         os.write(self.end, keys)
 
     def code(self) -> int:
-        """Reads to the end; its exit code."""
+        """Reads to the end and returns the exit code."""
         while self._read():
             pass
         os.close(self.end)
@@ -61,14 +61,14 @@ class Terminal:
     def _read(self) -> bytes:
         try:
             piece = os.read(self.end, 65536)
-        except OSError:  # how a terminal says that nobody writes to it any more
+        except OSError:  # a terminal's end of file: nobody writes to it any more
             piece = b""
         self.shown += piece
         return piece
 
     @property
     def said(self) -> list[str]:
-        """What stays on the screen below the `^C`, without what moves the cursor."""
+        """The agent's lines that stay on the screen below the `^C`, without control sequences."""
         text = re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", self.shown.rpartition(b"^C")[2]).decode()
         return [line for line in re.split(r"[\r\n]+", text) if line.startswith("collector") or "Traceback" in line]
 
@@ -82,13 +82,15 @@ def agent(tmp_path: Path, sink: Sink) -> Agent:
 
 
 def module_first(directory: Path, name: str, text: str, agent: Agent) -> dict[str, str]:
-    """An environment in which Python finds this module before all others."""
+    """An environment in which Python finds this module first."""
     directory.mkdir()
     (directory / f"{name}.py").write_text(text)
     return {"PYTHONPATH": f"{directory}:{agent.environment['PYTHONPATH']}"}
 
 
-def test_while_it_starts_prepares_its_rules_and_looks_for_sources(agent: Agent, sink: Sink, tmp_path: Path) -> None:
+def test_ctrl_c_during_the_start_the_preparation_of_rules_and_discovery(
+    agent: Agent, sink: Sink, tmp_path: Path
+) -> None:
     moments = {
         b"loading": module_first(tmp_path / "1", "httpx", SLOW_TO_START, agent),
         b"preparing rules, once": {"XDG_CACHE_HOME": str(tmp_path / "empty")},
@@ -104,7 +106,7 @@ def test_while_it_starts_prepares_its_rules_and_looks_for_sources(agent: Agent, 
     assert sink.posts == []
 
 
-def test_while_it_waits_for_a_failing_sink(agent: Agent, sink: Sink) -> None:
+def test_ctrl_c_while_waiting_for_a_failing_sink(agent: Agent, sink: Sink) -> None:
     sink.then = Answer(503)
     terminal = Terminal(agent, "scan", "--max-wait", "50", *agent.places())
     terminal.wait_for(rb"waiting for the sink: try 2, \d+ s left")
@@ -115,8 +117,8 @@ def test_while_it_waits_for_a_failing_sink(agent: Agent, sink: Sink) -> None:
 
 
 @pytest.mark.parametrize("presses", [1, 2])
-def test_while_it_sends(agent: Agent, sink: Sink, presses: int) -> None:
-    """Once: what is in flight is finished, and the ledger says so. Twice: it ends at once."""
+def test_ctrl_c_while_sending(agent: Agent, sink: Sink, presses: int) -> None:
+    """Once: requests in flight are finished, and the ledger counts them. Twice: the scan ends at once."""
     answered = threading.Event()
     sink.then = Answer(held=answered)
     terminal = Terminal(agent, "scan", *agent.places(), COLUMNS="160")
@@ -132,7 +134,7 @@ def test_while_it_sends(agent: Agent, sink: Sink, presses: int) -> None:
     assert (b"3 delivered" in terminal.shown) == (presses == 1)
 
 
-def test_a_reader_that_has_seen_enough_ends_it_well(agent: Agent) -> None:
+def test_a_reader_that_closes_the_pipe_counts_as_success(agent: Agent) -> None:
     agent.run("scan", "--state", str(agent.state), env={"COLLECTOR_SINK__TYPE": "store"})
     for words in ("config show", "preview --all", "report", "scan", "help"):
         command = ["bash", "-c", 'set -o pipefail; "$@" | true', "bash", *COLLECTOR, *words.split()]

@@ -1,4 +1,4 @@
-"""A machine on which no further process may run, as at the limit of a container."""
+"""A machine that allows no further thread, as at the process limit of a container."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ threading._start_new_thread = threading._start_joinable_thread = start  # the la
 
 
 @pytest.mark.parametrize("has_sink", [True, False])
-def test_a_scan_says_what_there_is_no_room_for(tmp_path: Path, has_sink: bool) -> None:
-    """Nobody may be asked to report it: the limit of a user counts for root in no test, so Python says it here."""
+def test_a_scan_explains_that_no_thread_can_be_started(tmp_path: Path, has_sink: bool) -> None:
+    """It must not ask people to report a bug. Root has no process limit, so Python itself imitates one here."""
     home = Home(tmp_path)
     home.session().prompt("one")
     (tmp_path / "sitecustomize.py").write_text(AT_THE_LIMIT)

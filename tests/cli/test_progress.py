@@ -1,4 +1,4 @@
-"""The progress bar: on a terminal and nowhere else, and never in what is printed."""
+"""The progress bar: on a terminal and nowhere else, and never in the output."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.inside import Inside
 from tests.sink import Sink
 
 
-def test_a_terminal_sees_a_bar_and_stdout_holds_the_ledger_only(tmp_path: Path) -> None:
+def test_a_terminal_shows_a_bar_and_stdout_has_only_the_ledger(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.session().prompt("one")
     shown, terminal = pty.openpty()
@@ -25,7 +25,7 @@ def test_a_terminal_sees_a_bar_and_stdout_holds_the_ledger_only(tmp_path: Path) 
         result = subprocess.run(command, stdout=subprocess.PIPE, stderr=terminal, env=agent.environment, check=False)
     os.close(terminal)
     said = b""
-    with contextlib.suppress(OSError):  # how a terminal says that there is no more; it gives 4 kB at a time
+    with contextlib.suppress(OSError):  # a terminal's end of file; it gives at most 4 kB at a time
         while piece := os.read(shown, 65536):
             said += piece
     os.close(shown)
@@ -34,15 +34,15 @@ def test_a_terminal_sees_a_bar_and_stdout_holds_the_ledger_only(tmp_path: Path) 
     assert b"delivered" not in said
 
 
-def test_nobody_else_sees_one(tmp_path: Path) -> None:
+def test_without_a_terminal_there_is_no_bar(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.session().prompt("one")
     with Sink() as sink:
         assert "batches" not in Agent(home, sink).scan().stderr
 
 
-def test_the_embedded_store_is_a_place_and_never_a_port(tmp_path: Path) -> None:
-    """The receiver inside the process has a port on loopback, which is nobody's business."""
+def test_the_embedded_store_is_shown_as_a_path_and_never_as_a_port(tmp_path: Path) -> None:
+    """The receiver inside the process has a loopback port, which people need not see."""
     home = Home(tmp_path)
     home.session().prompt("one")
     agent = Inside(home, None, {"COLLECTOR_SINK__TYPE": "store"})

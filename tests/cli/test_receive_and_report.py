@@ -1,4 +1,4 @@
-"""`collector receive` and `collector report`, as a person runs them."""
+"""`collector receive` and `collector report`, run as a person would."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ COLLECTOR = (sys.executable, "-m", "collector")
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """One command to its end."""
+    """Runs one command to its end."""
     command = [*COLLECTOR, *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
 
 
 @contextmanager
 def receiving(*arguments: str | Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """`collector receive` while it runs, and its address."""
+    """Runs `collector receive`, and gives the process and its address."""
     command = [*COLLECTOR, "receive", "--port", "0", *map(str, arguments)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
@@ -63,7 +63,7 @@ def test_receive_stops_cleanly_when_told_to(database: Path, number: signal.Signa
     assert not database.with_name("events.db-wal").exists()
 
 
-def test_receive_asks_for_the_token_it_was_given(database: Path, tmp_path: Path) -> None:
+def test_receive_requires_the_token_it_was_given(database: Path, tmp_path: Path) -> None:
     (tmp_path / "token").write_text("a long secret\n")
     with receiving("--database", database, "--token-file", tmp_path / "token", "--host", "0.0.0.0") as (process, url):
         assert process.stderr is not None
@@ -76,7 +76,7 @@ def test_receive_asks_for_the_token_it_was_given(database: Path, tmp_path: Path)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.7"])
-def test_receive_does_not_open_itself_to_the_network_without_a_token(database: Path, host: str) -> None:
+def test_receive_refuses_to_listen_on_the_network_without_a_token(database: Path, host: str) -> None:
     ended = run("receive", "--host", host, "--database", database)
     assert ended.returncode == 78
     assert "--token-file" in ended.stderr
@@ -109,7 +109,7 @@ def test_receive_says_when_its_port_is_taken(database: Path) -> None:
         (("report", "--since", "2026-01-01", "--days", "3"), 2, "cannot be used together"),
     ],
 )
-def test_bad_input_gets_a_sentence(
+def test_bad_input_is_explained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], code: int, told: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -119,7 +119,7 @@ def test_bad_input_gets_a_sentence(
     assert "Traceback" not in ended.stderr
 
 
-def test_receive_speaks_https_with_a_certificate(database: Path, tmp_path: Path) -> None:
+def test_receive_serves_https_with_a_certificate(database: Path, tmp_path: Path) -> None:
     authority = Authority(tmp_path)
     trust = ssl.create_default_context(cafile=authority.certificate)
     certificate, key = authority.issue("127.0.0.1")
@@ -186,7 +186,7 @@ def test_the_report_is_readable(database: Path) -> None:
         assert expected in shown
 
 
-def test_the_overview_shows_the_newest_days_and_adds_up_all(database: Path) -> None:
+def test_the_overview_shows_the_newest_days_and_totals_all_of_them(database: Path) -> None:
     fill(
         database, *[reply(f"msg-{n}", 100, time=f"2026-{3 + n // 28:02}-{1 + n % 28:02}T08:00:00Z") for n in range(40)]
     )
@@ -197,7 +197,7 @@ def test_the_overview_shows_the_newest_days_and_adds_up_all(database: Path) -> N
     assert "2026-03-01" in run("report", "--database", database, "--limit", "0").stdout
 
 
-def test_what_agents_say_of_themselves_is_in_no_total(database: Path, tmp_path: Path) -> None:
+def test_heartbeats_and_canaries_are_in_no_total(database: Path, tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.session().prompt("one")
     agent = Agent(home, environment={"COLLECTOR_HEARTBEAT__INTERVAL": "300"})
@@ -211,7 +211,7 @@ def test_what_agents_say_of_themselves_is_in_no_total(database: Path, tmp_path: 
     assert (info["events"], info["first_time"]) == (1, info["last_time"])
 
 
-def test_a_report_of_nothing_says_so(database: Path) -> None:
+def test_an_empty_report_says_so(database: Path) -> None:
     fill(database, reply("msg-1", 7))
     assert run("report", "--database", database, "--since", "2027-01-01").stdout == (
         "The store has no events in this period.\n"
@@ -219,7 +219,7 @@ def test_a_report_of_nothing_says_so(database: Path) -> None:
 
 
 @pytest.mark.parametrize("command", [("report",), ("store", "info"), ("web",)])
-def test_a_pipe_with_the_name_of_the_store_keeps_nobody_waiting(database: Path, command: tuple[str, ...]) -> None:
+def test_a_pipe_in_place_of_the_store_does_not_block(database: Path, command: tuple[str, ...]) -> None:
     database.parent.mkdir(parents=True)
     os.mkfifo(database)
     result = run(*command, "--database", database)
@@ -234,7 +234,7 @@ def test_the_last_days_end_today(database: Path) -> None:
 
 
 @pytest.mark.parametrize("form", [(), ("--json",)])
-def test_no_control_character_of_a_transcript_reaches_the_terminal(database: Path, form: tuple[str, ...]) -> None:
+def test_no_control_character_from_a_transcript_reaches_the_terminal(database: Path, form: tuple[str, ...]) -> None:
     nasty = "\x1b]0;owned\x07\x1b[2J\u009b31m\u202e\x7f[bold]x"
     fill(database, reply("msg-1", 1, model=nasty, project=nasty), calls(("t", nasty)), reply("msg-2", 1))
     shown = run("report", "--database", database, *form).stdout
@@ -242,14 +242,14 @@ def test_no_control_character_of_a_transcript_reaches_the_terminal(database: Pat
     assert "[bold]x" in shown
 
 
-def test_the_report_needs_only_to_read(database: Path) -> None:
+def test_the_report_does_not_modify_the_store(database: Path) -> None:
     fill(database, event())
     before = database.stat().st_mtime_ns
     assert run("report", "--database", database).returncode == 0
     assert database.stat().st_mtime_ns == before
 
 
-def test_the_shipped_views_answer_in_plain_sqlite(database: Path) -> None:
+def test_the_shipped_views_work_in_plain_sqlite(database: Path) -> None:
     fill(database, reply("msg-1", 3), reply("msg-1", 7), calls(("toolu_1", "Bash")))
     with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as connection:
         assert connection.execute("SELECT sum(output_tokens) FROM messages").fetchall() == [(7,)]

@@ -1,4 +1,4 @@
-"""`collector service`, as a person runs it: what it would do, does, and refuses; with scripted service managers."""
+"""`collector service`, run as a person would: what it would do, does, and refuses, with scripted service managers."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_dry_run_for_the_system_needs_no_root(manager: ServiceManager, capsys:
     assert "collector@nobody.service.d/home.conf" in shown, "the home of nobody is not below /home"
 
 
-def test_what_a_dry_run_shows_is_what_is_written(
+def test_a_dry_run_shows_exactly_what_would_be_written(
     manager: ServiceManager, scratch_home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run(["service", "install", "--dry-run", *PROGRAM, *SYSTEMD])
@@ -63,10 +63,10 @@ def test_what_a_dry_run_shows_is_what_is_written(
     assert [line for line in shown.splitlines() if line.startswith("systemctl")] == manager.calls
 
 
-def test_what_only_this_shell_knows_is_named_before_the_service_goes_without_it(
+def test_variables_that_the_service_will_not_have_are_named(
     manager: ServiceManager, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A no to a project that stands in a shell's profile is none to the service."""
+    """The service does not see an exclusion that is set only in a shell's profile."""
     for name, value in (("COLLECTOR_PROJECTS__EXCLUDE", "~/diary"), ("CLAUDE_CONFIG_DIR", "/a"), ("PAGER", "less")):
         monkeypatch.setenv(name, value)
     install = ["service", "install", "--dry-run", *PROGRAM]
@@ -114,7 +114,7 @@ def test_uninstalling_removes_what_was_installed_and_can_be_repeated(
     assert run(["service", "uninstall", *platform]) == 0
 
 
-def test_uninstalling_takes_the_smaller_sandbox_along(manager: ServiceManager, scratch_home: Path) -> None:
+def test_uninstalling_removes_the_drop_in_without_namespaces_too(manager: ServiceManager, scratch_home: Path) -> None:
     run(["service", "install", "--no-namespaces", *PROGRAM, *SYSTEMD])
     assert list(scratch_home.rglob("without-namespaces.conf"))
     assert run(["service", "uninstall", *SYSTEMD]) == 0
@@ -156,7 +156,7 @@ def test_no_session_bus_is_explained(manager: ServiceManager, capsys: pytest.Cap
         (["logs", *LAUNCHD], "no log"),
     ],
 )
-def test_what_cannot_work_is_refused_with_a_sentence(
+def test_impossible_requests_are_refused_with_a_reason(
     words: list[str], reason: str, manager: ServiceManager, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["service", *words]) != 0
@@ -173,7 +173,7 @@ def test_a_machine_without_a_service_manager_is_told_what_to_do(
     assert "collector run" in capsys.readouterr().err
 
 
-def test_status_tells_what_systemd_says(manager: ServiceManager, capsys: pytest.CaptureFixture[str]) -> None:
+def test_status_shows_the_facts_from_systemd(manager: ServiceManager, capsys: pytest.CaptureFixture[str]) -> None:
     facts = {
         "LoadState": "loaded",
         "ActiveState": "active",
@@ -193,7 +193,7 @@ def test_status_tells_what_systemd_says(manager: ServiceManager, capsys: pytest.
     assert "42" in shown
 
 
-def test_status_of_a_failed_service_names_the_reason_and_ends_with_1(
+def test_status_of_a_failed_service_names_the_reason_and_exits_with_1(
     manager: ServiceManager, capsys: pytest.CaptureFixture[str]
 ) -> None:
     manager.says(
@@ -223,18 +223,18 @@ def test_the_log_of_launchd_is_emptied_in_place(manager: ServiceManager, scratch
     assert (log.stat().st_ino, log.stat().st_size) == (before, 0)
 
 
-def test_logs_asks_the_journal_about_the_unit(manager: ServiceManager) -> None:
+def test_logs_shows_the_journal_of_the_unit(manager: ServiceManager) -> None:
     assert run(["service", "logs", "--lines", "5", *SYSTEMD]) == 0
     assert manager.calls == ["journalctl --no-pager --user-unit collector.service --lines 5"]
 
 
 @pytest.mark.parametrize(("signal", "code"), [("PIPE", 0), ("TERM", 143)])
-def test_logs_ends_as_a_shell_would_say_it(manager: ServiceManager, signal: str, code: int) -> None:
+def test_logs_exits_with_the_code_a_shell_would_give(manager: ServiceManager, signal: str, code: int) -> None:
     (manager.directory / "journalctl").write_text(f"#!/bin/sh\nkill -{signal} $$\n")
     assert run(["service", "logs", *SYSTEMD]) == code
 
 
-def test_status_of_a_launch_agent_is_its_own_and_not_that_of_its_coalition(
+def test_status_of_a_launch_agent_ignores_its_coalition(
     manager: ServiceManager, scratch_home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run(["service", "install", *PROGRAM, *LAUNCHD])
@@ -280,6 +280,6 @@ def test_a_launch_agent_is_started_and_stopped(verb: str, last: str, manager: Se
 
 def test_every_command_of_the_service_has_an_example_and_a_summary_that_fits() -> None:
     for command in app.registered_commands:
-        said = inspect.cleandoc(str(command.callback.__doc__))  # Python 3.13 does so by itself
+        said = inspect.cleandoc(str(command.callback.__doc__))  # Python 3.13 does this itself
         assert "\nExample: " in said
         assert len(said.partition("\n")[0]) <= 65

@@ -1,4 +1,4 @@
-"""What a command loads: with nothing to do, it does without all that only an event needs."""
+"""What a command imports: with nothing to do, it loads no module that only events need."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ for arguments in ARGUMENTS:
         assert not end.code, end.code
     print(json.dumps(sorted(sys.modules)), flush=True)
 """
-# What brings in the rest of redaction, delivery, the embedded store, and what they are made of.
+# Modules that pull in the rest of redaction, delivery and the embedded store, and the libraries these use.
 ONLY_FOR_EVENTS = {
     *("collector.redact", "collector.delivery.transport", "collector.delivery.window", "collector.store.inside"),
     *(
@@ -37,7 +37,7 @@ ONLY_FOR_EVENTS = {
 
 
 def scans(*arguments: list[str]) -> list[tuple[int, set[str]]]:
-    """Runs these in one process; returns how many files each read, and which modules were loaded by then."""
+    """Runs these scans in one process; gives for each the number of files read and the modules loaded by then."""
     program = SCANS.replace("ARGUMENTS", repr(arguments))
     environment = {**os.environ, "COLLECTOR_HEARTBEAT__INTERVAL": "0"}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
@@ -46,7 +46,7 @@ def scans(*arguments: list[str]) -> list[tuple[int, set[str]]]:
     return [(ledger["files"]["read"], set(modules)) for ledger, modules in zip(lines[::2], lines[1::2], strict=True)]
 
 
-def test_a_scan_with_nothing_to_do_loads_nothing_that_only_an_event_needs(tmp_path: Path) -> None:
+def test_a_scan_with_nothing_to_do_loads_no_module_that_only_events_need(tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
     home.session().prompt("hello")
     (tmp_path / "empty" / "projects").mkdir(parents=True)
@@ -54,17 +54,17 @@ def test_a_scan_with_nothing_to_do_loads_nothing_that_only_an_event_needs(tmp_pa
     elsewhere = ["--root", str(tmp_path / "empty"), "--sink-url", "http://127.0.0.1:9/"]
     [(read, modules)] = scans(["scan", "--json", *root])
     assert read == 1
-    # Else any name in the table could be misspelt.
+    # Proves that the names in the table are spelt correctly.
     for_others = {"pathspec", "rich.console", "jinja2", "collector.service.heartbeat", "httpcore"}
     assert ONLY_FOR_EVENTS - modules == for_others
-    assert {"starlette", "uvicorn", "asyncio"} & modules == set()  # the way into the embedded store is no server
+    assert {"starlette", "uvicorn", "asyncio"} & modules == set()  # events reach the embedded store without a server
     (read, without_url), (_, with_url) = scans(["scan", "--json", *root], ["scan", "--json", *elsewhere, *state])
     assert (read, without_url & (ONLY_FOR_EVENTS | {"httpx"})) == (0, set())
     assert with_url & ONLY_FOR_EVENTS == set()
 
 
-def test_asyncio_is_there_for_who_asks_for_it() -> None:
-    """Packages that load it in vain are given a stand-in; one that uses it has the real one."""
+def test_asyncio_works_for_packages_that_use_it() -> None:
+    """Packages that import asyncio without using it get a stand-in; a package that uses it gets the real one."""
     program = """
 from collector.__main__ import _import_without_unused_parts
 _import_without_unused_parts()

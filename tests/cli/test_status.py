@@ -1,4 +1,4 @@
-"""`collector status` as a person reads it."""
+"""`collector status` as shown to people."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ REPORT: dict[str, Any] = {
 NOW = 1772370000.0  # 2026-03-01T13:00:00Z
 
 
-def test_a_person_reads_lines() -> None:
+def test_the_report_as_lines() -> None:
     assert lines_of(REPORT, NOW) == [
         "agent       running, process 12, for 3 h, version 1.0",
         "problem     halted for 2 min, 4 tries",
@@ -51,7 +51,7 @@ def test_a_person_reads_lines() -> None:
     ]
 
 
-def test_a_person_reads_how_much_was_withheld() -> None:
+def test_the_number_of_withheld_texts_is_shown() -> None:
     report = REPORT | {"is_running": False, "redactions": {"aws": 2, "withheld": 11}}
     [line] = [line for line in lines_of(report, NOW) if line.startswith("redaction")]
     assert line.endswith(
@@ -59,7 +59,7 @@ def test_a_person_reads_how_much_was_withheld() -> None:
     )
 
 
-def test_one_of_a_thing_is_not_said_as_several() -> None:
+def test_counts_of_one_use_the_singular() -> None:
     one = REPORT | {
         "problem": REPORT["problem"] | {"tries": 1},
         "priorities": {f"P{n}": {"sources": 1, "behind": 0, "lag": 0} for n in range(4)},
@@ -78,7 +78,7 @@ def test_one_of_a_thing_is_not_said_as_several() -> None:
 
 
 @pytest.mark.parametrize("is_running", [True, False])
-def test_only_a_running_agent_has_a_start(is_running: bool) -> None:
+def test_only_a_running_agent_mentions_its_start(is_running: bool) -> None:
     report = REPORT | {"is_running": is_running, "holder": None, "last_acknowledged": None}
     [line] = [line for line in lines_of(report, NOW) if line.startswith("sink")]
     assert line == "sink        https://sink.example/" + is_running * ", nothing acknowledged since it started"
@@ -90,7 +90,7 @@ def test_names_cannot_move_the_cursor(path: str) -> None:
     assert all(line.isprintable() for line in lines_of(report, NOW))
 
 
-def test_what_is_kept_back_and_a_pause_have_lines_of_their_own() -> None:
+def test_the_capture_level_and_a_pause_have_their_own_lines() -> None:
     paused = {"by": "pause", "reason": "paused since 2026-03-01T12:00:00Z; `collector resume` ends it"}
     for level, left_out, expected in (
         ("content", [], "content"),

@@ -1,4 +1,4 @@
-"""`collector report`, `store` and `forget` on the sample set, as a person runs them; in this process, to be quick."""
+"""`collector report`, `store` and `forget` on the sample set, run as a person would, but in this process, for speed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EVENTS = list({each["id"]: each for each in sample_events()}.values())
 
 
 class Told:
-    """What a command ended with, and what it said."""
+    """Runs a command; keeps its exit code and output."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> None:
         self.code = cli.run([str(argument) for argument in arguments])
@@ -38,12 +38,14 @@ def fill(database: Path, *events: Event) -> Path:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
-    """The database of a store that holds the sample set."""
+    """The database of a store with the sample set."""
     return fill(tmp_path / "events.db", *EVENTS)
 
 
 @pytest.mark.parametrize("by", ["day", "week", "month", "model", "project", "host", "user", "agent"])
-def test_a_report_by_anything_adds_up_to_the_whole(store: Path, capsys: pytest.CaptureFixture[str], by: str) -> None:
+def test_a_report_by_any_dimension_adds_up_to_the_total(
+    store: Path, capsys: pytest.CaptureFixture[str], by: str
+) -> None:
     whole = summarize(store)["totals"]
     rows = json.loads(Told(capsys, "report", "--by", by, "--json", "--database", store).out)["rows"]
     assert len(rows) > (by == "week") - (by == "month")
@@ -58,7 +60,7 @@ def test_a_report_by_anything_adds_up_to_the_whole(store: Path, capsys: pytest.C
     assert "█" in shown.out
 
 
-def test_filters_and_periods_leave_out_the_rest(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_filters_and_periods_select_their_part_of_the_total(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def output(*arguments: str) -> int:
         told = Told(capsys, "report", "--json", "--database", store, *arguments)
         return int(json.loads(told.out)["totals"]["output_tokens"])
@@ -77,7 +79,7 @@ def test_filters_and_periods_leave_out_the_rest(store: Path, capsys: pytest.Capt
     assert output("--user", "nobody; DROP TABLE contexts") == 0
 
 
-def test_the_list_of_sessions_has_titles(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sessions_are_listed_with_titles(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     told = Told(capsys, "report", "--by", "session", "--cost", "--limit", "3", "--database", store)
     assert len(re.findall(r"^2026-03-\d\d \d\d:\d\d  ", told.out, re.MULTILINE)) == 3
     assert "More sessions not shown; --limit 0 shows all." in told.out
@@ -90,7 +92,7 @@ def test_the_list_of_sessions_has_titles(store: Path, capsys: pytest.CaptureFixt
     assert all(row["tool_calls"] == 7 and row["tool_failures"] in {1, 2} and row["cost_micros"] for row in rows)
 
 
-def test_a_model_chooses_sessions_and_says_what_it_does_not_choose(
+def test_the_model_filter_says_which_figures_it_does_not_filter(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     database = fill(
@@ -113,7 +115,7 @@ def test_tools_are_shown_with_failures_and_durations(store: Path, capsys: pytest
     assert 80 < bash["p50_ms"] <= bash["p95_ms"] < 20_000
 
 
-def test_a_report_says_what_it_does_not_show(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_report_says_what_it_leaves_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     database = fill(
         tmp_path / "many.db",
         *[reply(f"m{number}", 10**9 + number, project=f"-work-{number:02d}") for number in range(20)],
@@ -128,9 +130,7 @@ def test_a_report_says_what_it_does_not_show(tmp_path: Path, capsys: pytest.Capt
     assert "16 more projects not shown; --limit 0 shows all." in told
 
 
-def test_a_narrow_terminal_leaves_out_columns_and_splits_no_word(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_narrow_terminal_drops_columns_and_splits_no_word(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from rich.console import Console
 
     from collector.cli.report import TOKENS
@@ -146,11 +146,11 @@ def test_a_narrow_terminal_leaves_out_columns_and_splits_no_word(
     assert max(map(len, page.getvalue().splitlines())) <= 80
 
 
-def test_a_report_fits_into_a_narrow_terminal(
+def test_a_report_fits_a_narrow_terminal(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "40")
-    monkeypatch.setenv("FORCE_COLOR", "1")  # a terminal, says rich
+    monkeypatch.setenv("FORCE_COLOR", "1")  # makes rich believe in a terminal
     database = fill(tmp_path / "one.db", reply("m1", 7, model="claude-opus-4-5"))
     for by in ((), ("--by", "model"), ("--by", "session")):
         lines = Told(capsys, "report", *by, "--database", database).out.splitlines()
@@ -159,7 +159,7 @@ def test_a_report_fits_into_a_narrow_terminal(
         assert max(map(len, table)) <= 40, table
 
 
-def test_prices_of_ones_own_take_the_place_of_ours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_persons_own_prices_apply_while_configured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     database = fill(tmp_path / "events.db", reply("m1", 1000, model="house-model"))
     (tmp_path / "prices.toml").write_text(
         '[[price]]\nmodel = "house-model"\ninput = 1\noutput = 2\ncache_read = 0.5\n'
@@ -177,7 +177,7 @@ def test_prices_of_ones_own_take_the_place_of_ours(tmp_path: Path, capsys: pytes
     assert "house-model: input must be a price in dollars" in told.err
 
 
-def test_info_says_what_the_store_holds(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_info_describes_the_store(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads(Told(capsys, "store", "info", "--json", "--database", store).out)
     assert (found["events"], found["sessions"], found["version"]) == (len(EVENTS), 10, 3)
     assert 0 < found["bytes_of_bodies"] < found["bytes_sent"] / 2
@@ -186,10 +186,10 @@ def test_info_says_what_the_store_holds(store: Path, capsys: pytest.CaptureFixtu
     assert "kept      forever" in told.out
 
 
-def test_compacting_gives_back_what_an_upgrade_left(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_compacting_frees_the_space_left_by_an_upgrade(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     database = tmp_path / "old.db"
     of_version_1(database, EVENTS)
-    expected = summarize(database)  # upgrades it
+    expected = summarize(database)  # reading upgrades it
     before = database.stat().st_size
     told = Told(capsys, "store", "compact", "--database", database)
     assert told.code == 0
@@ -197,14 +197,16 @@ def test_compacting_gives_back_what_an_upgrade_left(tmp_path: Path, capsys: pyte
     assert summarize(database) == expected
 
 
-def test_compacting_removes_what_is_too_old(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_compacting_removes_events_past_retention(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "collector.toml").write_text("[store]\nretention_days = 30\n")
     told = Told(capsys, "store", "compact", "--database", store, "--config", tmp_path / "collector.toml")
     assert f"Removed {len(EVENTS)} events older than 30 days." in told.out
     assert summarize(store)["events"] == 0
 
 
-def test_an_export_holds_the_events_as_they_were_sent(
+def test_an_export_has_the_events_as_they_were_sent(
     store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     told = Told(capsys, "store", "export", "--database", store)
@@ -218,9 +220,7 @@ def test_an_export_holds_the_events_as_they_were_sent(
     assert (told.code, "Is a directory" in told.err) == (1, True)
 
 
-def test_parquet_is_written_where_a_library_is_installed(
-    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_export_can_be_parquet(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     duckdb = pytest.importorskip("duckdb")
     told = Told(capsys, "store", "export", tmp_path / "it's.parquet", "--parquet", "--database", store)
     assert told.err == f"{len(EVENTS)} events.\n"
@@ -233,7 +233,7 @@ def test_parquet_is_written_where_a_library_is_installed(
     )
 
 
-def test_sql_reads_and_nothing_else(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sql_can_only_read(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     told = Told(
         capsys, "store", "sql", "SELECT count(*) AS n, max(length(body)) > 9 AS b FROM bodies", "--database", store
     )
@@ -274,7 +274,7 @@ def test_forgetting_asks_removes_and_leaves_a_note(
     assert json.loads(told.out) == {"selection": "session", "events": count}
 
 
-def test_forgetting_drops_what_is_quarantined_too(
+def test_forget_drops_quarantined_entries_too(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], scratch_home: Path
 ) -> None:
     config = tmp_path / "collector.toml"
@@ -290,7 +290,7 @@ def test_forgetting_drops_what_is_quarantined_too(
     quarantine.write_text("".join(f"{json.dumps(each)}\n" for each in (entry, other, below, torn)))
     told = Told(capsys, "forget", "--project", "/work/shop/till", "--yes", "--json", "--config", config)
     assert json.loads(told.out)["quarantined"] == 2
-    (tmp_path / "events.db").unlink()  # as where another sink takes everything
+    (tmp_path / "events.db").unlink()  # as on machines that send everything to another sink
     told = Told(capsys, "forget", "--project", "/work/shop", "--yes", "--json", "--config", config)
     assert json.loads(told.out)["quarantined"] == 1
     assert [json.loads(line)["id"] for line in quarantine.read_text().splitlines()] == ["2" * 32]

@@ -1,4 +1,4 @@
-"""Where a command prints: a full disk, a closed stream, a reader that goes, a small encoding, a terminal."""
+"""Output streams: a full disk, a closed stream, a reader that goes away, a limited encoding, a terminal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def agent(tmp_path: Path) -> Agent:
 
 
 def in_shell(agent: Agent, redirection: str, *arguments: str, **environment: str) -> tuple[int, str, str]:
-    """The command with its streams as a shell makes them: its exit code, and what came out."""
+    """Runs the command under a shell redirection; gives its exit code and both outputs."""
     command = ["sh", "-c", f'"$@" {redirection}', "sh", *COLLECTOR, *arguments]
     made = {**agent.environment, **environment}
     done = subprocess.run(command, capture_output=True, env=made, cwd=agent.home.path, timeout=60, check=False)
@@ -32,7 +32,7 @@ def in_shell(agent: Agent, redirection: str, *arguments: str, **environment: str
 
 
 def on_terminal(agent: Agent, *arguments: str, **environment: str) -> str:
-    """What the command shows on a terminal."""
+    """Runs the command on a terminal, and gives what it shows."""
     terminal, end = pty.openpty()
     made = {**agent.environment, **environment}
     subprocess.run([*COLLECTOR, *arguments], stdout=end, env=made, timeout=60, check=True)
@@ -43,7 +43,7 @@ def on_terminal(agent: Agent, *arguments: str, **environment: str) -> str:
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_a_full_disk_for_the_output_is_named(agent: Agent, unbuffered: str) -> None:
+def test_output_to_a_full_disk_is_reported(agent: Agent, unbuffered: str) -> None:
     said = {}
     for command in ("--version", "config show", "preview", "scan --json", "scan", "report"):
         code, _, told = in_shell(agent, ">/dev/full", *command.split(), PYTHONUNBUFFERED=unbuffered)
@@ -52,11 +52,11 @@ def test_a_full_disk_for_the_output_is_named(agent: Agent, unbuffered: str) -> N
     assert {command: how for command, how in said.items() if how != expected} == {}
 
 
-def test_a_full_disk_for_the_log_changes_no_exit_code(agent: Agent) -> None:
+def test_a_log_on_a_full_disk_changes_no_exit_code(agent: Agent) -> None:
     assert [in_shell(agent, "2>/dev/full", *command.split())[0] for command in ("scan", "scan --root x")] == [0, 66]
 
 
-def test_a_closed_stream_is_no_accident(agent: Agent) -> None:
+def test_closed_streams_are_not_an_error(agent: Agent) -> None:
     agent.run("scan")
     said = {
         (command, closed): in_shell(agent, closed, *command.split())
@@ -66,24 +66,24 @@ def test_a_closed_stream_is_no_accident(agent: Agent) -> None:
     assert {case: (code, told) for case, (code, _, told) in said.items() if (code, told) != (0, "")} == {}
 
 
-def test_a_python_that_is_told_to_stay_ends_all_the_same(agent: Agent) -> None:
+def test_the_command_exits_even_with_pythoninspect(agent: Agent) -> None:
     code, said, complaint = in_shell(agent, "</dev/null", "status", PYTHONINSPECT="1")
     assert (code, complaint) == (0, "")
     assert "nothing sent to it yet" in said
 
 
-def test_a_reader_that_goes_is_no_accident(agent: Agent) -> None:
+def test_a_reader_that_goes_away_is_not_an_error(agent: Agent) -> None:
     assert in_shell(agent, "| head -n 1", "config", "show", "--json") == (0, "{\n", "")
 
 
-def test_what_an_encoding_lacks_is_escaped(agent: Agent) -> None:
+def test_characters_missing_from_the_encoding_are_escaped(agent: Agent) -> None:
     (agent.home.path / "\u2603.toml").touch()
     result = agent.run("config", "check", "--config", "\u2603.toml", env={"PYTHONIOENCODING": "latin-1"})
     assert (result.code, result.stdout) == (0, "\\u2603.toml: valid.\n")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reaches everything")
-def test_a_place_that_may_not_be_reached_is_named(agent: Agent) -> None:
+def test_a_path_without_permission_is_named(agent: Agent) -> None:
     closed = agent.home.path / "closed"
     closed.mkdir(0)
     result = agent.run("report", "--database", str(closed / "events.db"))
@@ -91,14 +91,14 @@ def test_a_place_that_may_not_be_reached_is_named(agent: Agent) -> None:
     assert result.stderr.startswith(f"collector: Cannot reach {closed / 'events.db'}: Permission denied.")
 
 
-def test_ctrl_c_while_it_loads_is_no_traceback(agent: Agent, tmp_path: Path) -> None:
+def test_ctrl_c_while_loading_gives_no_traceback(agent: Agent, tmp_path: Path) -> None:
     (tmp_path / "structlog.py").write_text("raise KeyboardInterrupt\n")
     result = agent.run("status", env={"PYTHONPATH": f"{tmp_path}:{agent.environment['PYTHONPATH']}"})
     assert (result.code, result.stdout, result.stderr) == (130, "", "collector: Interrupted.\n")
 
 
 @pytest.mark.parametrize("flags", [[], ["--explain"], ["--jsonl"]], ids=str)
-def test_what_is_redacted_cannot_move_the_cursor_of_a_terminal(agent: Agent, flags: list[str]) -> None:
+def test_redacted_text_cannot_move_the_cursor_of_a_terminal(agent: Agent, flags: list[str]) -> None:
     path = agent.home.path / "given"
     text = f"{ESCAPES}\tAKIA2E0A8F3B244C9986\n"
     path.write_text(json.dumps(text, ensure_ascii=False) if "--jsonl" in flags else text)
@@ -108,7 +108,7 @@ def test_what_is_redacted_cannot_move_the_cursor_of_a_terminal(agent: Agent, fla
     assert ESCAPES.encode() in agent.run("redact", str(path)).stdout.encode() or "--jsonl" in flags
 
 
-def test_a_narrow_terminal_costs_neither_a_digit_nor_an_id(agent: Agent) -> None:
+def test_a_narrow_terminal_cuts_neither_numbers_nor_ids(agent: Agent) -> None:
     session = agent.home.session()
     session.reply("Done.", tokens=1_234_567)
     session.raw(b"{broken\n")

@@ -1,7 +1,7 @@
-"""What the contract suite has to know of a sink's receiver: how it reads a request, and what it says in each case.
+"""Describes a sink's receiver to the contract suite: how it reads a request, and what it answers in each case.
 
-A sink that is registered needs a `Receiving` in receivers.py; everything else follows from it. The server is real and
-on loopback: `serving(receiving)` gives it, and `deliverer` the whole way to it.
+Every registered sink needs a `Receiving` in receivers.py; everything else follows from that. The server is real and
+listens on loopback: `serving(receiving)` starts it, and `deliverer` sets up everything that delivers to it.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from tests.sink import Answer, Request, Sink
 
 @dataclass(frozen=True)
 class Receiving:
-    """One kind of receiver, as its sink knows it."""
+    """One kind of receiver: how its sink writes to it, and what it may answer."""
 
     sink: SinkType[Any]
     ids: Callable[[Request], list[str]]
     accepted: Answer
-    later: Callable[[int], Answer]  # try again, after so many seconds
+    later: Callable[[int], Answer]  # try again after this many seconds
     too_large: Answer
     halted: Answer
-    rejected: Callable[[str, list[str]], Answer] | None = None  # of these, all are accepted but the event of this id
-    refused: Answer | None = None  # some event is bad; None where the receiver looks at no event
-    unacknowledged: tuple[Answer, ...] = ()  # 2xx that say nothing of the events
+    rejected: Callable[[str, list[str]], Answer] | None = None  # accepts all these ids except the first argument
+    refused: Answer | None = None  # some event is bad; None if the receiver does not inspect events
+    unacknowledged: tuple[Answer, ...] = ()  # 2xx answers that say nothing about the events
     options: Mapping[str, Any] = field(default_factory=dict)
     path: str = ""  # what the sink adds to the URL
 
@@ -48,13 +48,13 @@ class Receiving:
         return self.sink.make(self.sink.options(**self.options))
 
     def verdict(self, answer: Answer) -> Verdict | Pending:
-        """What the sink makes of an answer."""
+        """How the sink classifies an answer."""
         assert isinstance(answer.body, bytes)
         return self.make().classify(Received(answer.status, httpx.Headers(answer.headers), answer.body))
 
 
 class Server:
-    """A receiver that is up, and what it stored: the events of every request that it answered with `accepted`."""
+    """A running receiver and the ids it stored: the events of every request that it answered with `accepted`."""
 
     def __init__(self, receiving: Receiving, sink: Sink) -> None:
         self.receiving = receiving
@@ -69,7 +69,7 @@ class Server:
         return [self.receiving.ids(request) for request in self.sink.posts]
 
     def say(self, rule: Callable[[list[str]], Answer | None]) -> None:
-        """Answers by the ids of a request; None accepts them."""
+        """Answers each request by a rule over its ids; None from the rule accepts them."""
 
         def answer(request: Request) -> Answer:
             ids = self.receiving.ids(request)
@@ -84,7 +84,7 @@ class Server:
 
 @contextmanager
 def serving(receiving: Receiving) -> Iterator[Server]:
-    """A server that accepts everything until it is told otherwise."""
+    """Starts a server that accepts everything until `say` changes that."""
     with Sink() as sink:
         server = Server(receiving, sink)
         server.say(lambda ids: None)
@@ -96,7 +96,7 @@ def serving(receiving: Receiving) -> Iterator[Server]:
 
 
 def deliverer(server: Server, credentials: Credentials | None = None, url: str = "", **options: Any) -> Deliverer:
-    """The whole way to a server, with these options of the transport."""
+    """A deliverer that posts to this server over a real transport with these options."""
     transport = Transport(SinkSettings(**options), url or server.sink.url, credentials)
     server.transports.append(transport)
     return Deliverer(Channel(server.receiving.make(), transport), Policy(QUICK, window=1, max_wait=20.0))

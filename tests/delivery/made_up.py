@@ -1,7 +1,7 @@
-"""A sink that exists nowhere: the proof that a sink is one module and one line of the registry.
+"""A fictitious sink: the proof that a sink is one module plus one line of the registry.
 
-Pigeons carry letters to a loft. Statuses mean nothing to them: every answer is a 200, and what became of the letters
-is in its body. The path, a header, the query, an option without a default, both limits: all its own.
+Pigeons carry letters to a loft. HTTP statuses mean nothing to them: every answer is a 200, and its body says what
+became of the letters. The sink has its own path, header, query, required option, and both limits.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from tests.sink import Request as Arrived
 
 
 class PigeonOptions(Section):
-    """How letters are given to pigeons."""
+    """The sink's options."""
 
     loft: str = Field(examples=["north"], description="where they fly to")
     is_express: bool = Field(default=False, description="the fast ones")
 
 
 class PigeonSink:
-    """Letters in an envelope."""
+    """Sends events as letters in one envelope."""
 
     limits = SinkLimits(body=3_000, event=1_500)
 
@@ -50,13 +50,13 @@ class PigeonSink:
         self._speed = "express" if options.is_express else "plain"
 
     def render(self, events: Sequence[Sealed], key: str) -> list[Request]:
-        """The key stands in the query, where this receiver looks for it."""
+        """Puts the idempotency key into the query, where this receiver looks for it."""
         letters = [{"to": event.id, "text": event.body.decode()} for event in events]
         headers = {"Content-Type": "application/x-letters", "X-Pigeon": self._speed}
         return [Request(orjson.dumps({"letters": letters}), headers, f"/lofts/{self._loft}", {"flight": key})]
 
     def classify(self, answer: Answer) -> Verdict:
-        """By the word in the body; a 200 without one is from somebody in between."""
+        """Classifies by the word in the body; a 200 without one came from something in between, such as a proxy."""
         if not is_success(answer):
             return verdict_of(answer, 0.0)
         told = _read(answer.body)
@@ -88,7 +88,7 @@ SINK = SinkType(name="pigeon", summary="letters, by air", options=PigeonOptions,
 
 
 def word(word: str, **more: Any) -> Scripted:
-    """What this receiver says."""
+    """An answer of this receiver."""
     return Scripted(200, {"Content-Type": "application/json"}, json.dumps({"word": word, **more}).encode())
 
 

@@ -1,4 +1,4 @@
-"""Writes docs/otlp.md: the prose of otlp_page.md, with the tables of names made from the mapping itself.
+"""Writes docs/otlp.md: the prose of otlp_page.md, with the tables of names generated from the mapping itself.
 
 python -m tests.delivery.otlp_page
 """
@@ -16,7 +16,7 @@ TEXT_PATH = Path(__file__).with_name("otlp_page.md")
 
 
 def page_text() -> str:
-    """The page."""
+    """The whole page."""
     text = TEXT_PATH.read_text().replace("<!-- version -->", mapping.VERSION)
     for name, rows in (("resource", mapping.RESOURCE), ("log", mapping.LOG), ("spans", mapping.SPANS)):
         text = text.replace(f"<!-- {name} -->", "\n".join(table(rows)))

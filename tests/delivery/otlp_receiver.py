@@ -1,6 +1,6 @@
-"""OTLP as its own library reads it: what is in a request, by the published protobuf types.
+"""Reads OTLP requests with OpenTelemetry's own library, by the published protobuf types.
 
-They are a development dependency, so that what we write by hand is judged by what everybody else uses.
+The library is a development dependency, so that our hand-written encoding is judged by the code everybody else uses.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ Message = Any
 
 
 def message_of(request: Request) -> Message:
-    """The export request in a request, whichever way it is encoded."""
+    """The export request inside an HTTP request, in either encoding."""
     kind = ExportTraceServiceRequest if "/v1/traces" in request.path else ExportLogsServiceRequest
     return decoded(request.body, kind, is_json=request.headers["content-type"] == "application/json")
 
 
 def decoded(body: bytes, kind: Any, *, is_json: bool) -> Message:
-    """A message of this kind. OTLP/JSON has ids in hex, where protobuf's own JSON has base64."""
+    """A message of this kind. OTLP/JSON writes ids in hex, where protobuf's own JSON uses base64."""
     if not is_json:
         return kind.FromString(body)
     return Parse(json.dumps(_with_base64(json.loads(body))), kind())
@@ -44,12 +44,12 @@ def _with_base64(part: Any) -> Any:
 
 
 def plain(message: Message) -> Any:
-    """A message as plain data, to compare."""
+    """A message as plain data, for comparison."""
     return MessageToDict(message)
 
 
 def value_of(told: Any) -> Any:
-    """An AnyValue as what it stands for."""
+    """The Python value that an AnyValue stands for."""
     which = told.WhichOneof("value")
     if which is None:
         return None
@@ -69,7 +69,7 @@ def attributes_of(pairs: Any) -> dict[str, Any]:
 
 
 def records_of(request: Request) -> list[tuple[dict[str, Any], Any, dict[str, Any]]]:
-    """The log records of a request, each with its resource and its attributes."""
+    """The log records of a request, each with its resource attributes and its own."""
     return [
         (attributes_of(group.resource.attributes), record, attributes_of(record.attributes))
         for group in message_of(request).resource_logs

@@ -1,4 +1,4 @@
-"""The receiver of every registered sink, as the contract suite needs it. A sink that has none fails the suite."""
+"""The receiver of every registered sink, for the contract suite. A sink without one fails the suite."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.sink import Answer, Request
 
 JSON = {"Content-Type": "application/json"}
 A_PAGE = Answer(200, {"Content-Type": "text/html"}, b"<html>Welcome</html>")
-# The same packed in a way that was not asked for: by brotli, which cannot be read here, and by gzip, which can.
+# The same page, compressed although nobody asked for it: with brotli, which we cannot read, and gzip, which we can.
 PACKED_PAGES = (
     Answer(200, {"Content-Type": "text/html", "Content-Encoding": "br"}, b"\x0b\x09\x80<html>Welcome</html>\x03"),
     Answer(200, {"Content-Type": "text/html", "Content-Encoding": "gzip"}, gzip.compress(b"<html>Welcome</html>")),
@@ -73,7 +73,7 @@ _CLICKHOUSE = Receiving(
 
 
 def bulk(*items: dict[str, Any]) -> Answer:
-    """What a bulk request is answered: `items` by id, status and error."""
+    """The answer to a bulk request, whose items have an id, a status and perhaps an error."""
     errors = any("error" in item for item in items)
     return told(200, {"errors": errors, "items": [{"create": item} for item in items]})
 
@@ -135,7 +135,7 @@ _S3 = Receiving(
     unacknowledged=(Answer(200), A_PAGE),
     path=S3Sink().render([sealed("a")], "")[0].path + ".gz",
 )
-# Says how many it rejected, never which: tests/delivery/test_otlp.py has what becomes of those.
+# Says how many events it rejected, never which; tests/delivery/test_otlp.py covers what happens to those.
 _OTLP = Receiving(
     sink=OTLP,
     ids=ids_of,
@@ -157,7 +157,7 @@ RECEIVERS = {
     ),
     "otlp": _OTLP,
     "otlp, as JSON": replace(_OTLP, options={"encoding": "json"}),
-    "store": replace(_HTTP, sink=STORE),  # its own receiver speaks the same; tests/store has that one for real
+    "store": replace(_HTTP, sink=STORE),  # its own receiver speaks the same protocol; tests/store tests the real one
     "clickhouse": _CLICKHOUSE,
     "clickhouse, asynchronous": replace(_CLICKHOUSE, options={"asynchronous": True}),
     "elasticsearch": _ELASTICSEARCH,

@@ -1,4 +1,4 @@
-"""Batches of small events, and a receiver in memory that answers by rule: for what needs no socket."""
+"""Batches of small events, and an in-memory receiver that answers by a rule, for tests that need no socket."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def names(count: int) -> list[str]:
 
 
 class Receiver:
-    """Answers by rule; remembers what it took and in which requests."""
+    """Answers by a rule; remembers every request and the ids it stored."""
 
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
@@ -57,12 +57,12 @@ class Receiver:
 
 
 def taking(ids: list[str]) -> httpx.Response:
-    """The rule of a receiver that takes everything."""
+    """The rule of a receiver that accepts everything."""
     return httpx.Response(200)
 
 
 def answering(*answers: httpx.Response) -> Rule:
-    """One answer after another; whatever comes after the last is taken."""
+    """Gives these answers in turn, and accepts every request after the last."""
     told = itertools.chain(answers, itertools.repeat(httpx.Response(200)))
     return lambda ids: next(told)
 
@@ -72,6 +72,6 @@ def failing_on(*bad: str, status: int = 400) -> Rule:
 
 
 def channel(receiver: Callable[[httpx.Request], httpx.Response], sink: Sink | None = None) -> Channel:
-    """The http sink, or another, and behind it this receiver."""
+    """A channel through the http sink, or another one, to this receiver."""
     settings, mock = SinkSettings(compression="none"), httpx.MockTransport(receiver)
     return Channel(sink or HttpSink(), Transport(settings, "http://localhost/in?key=hidden", None, mock))

@@ -1,4 +1,4 @@
-"""What real receivers answer, word for word, and what each sink makes of it. docs/sinks.md tells where it was seen."""
+"""Verbatim answers of real receivers, and how each sink classifies them. docs/sinks.md says where each was seen."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ NOW = 1_768_300_000.0  # 2026-01-13 10:26:40
 
 
 def made(name: str, **options: Any) -> Any:
-    """A sink whose clock stands still."""
+    """A sink with a clock that stands still."""
     chosen: SinkType[Any] = SINKS[name]
     kind: Any = type(chosen.make(chosen.options()))
     return kind(chosen.options(**options), clock=lambda: NOW)
 
 
 def said_at(time: str, **more: Any) -> Sealed:
-    """An event of this time."""
+    """An event with this time."""
     return Sealed("a", orjson.dumps({"id": "a", "kind": "user_prompt", "time": time, "text": "hi", **more}), {})
 
 
@@ -45,9 +45,9 @@ CODE_117 = (
     b"e.what() = DB::Exception"
 )
 BULK_ERROR = {"type": "document_parsing_exception", "reason": "failed to parse field [time] of type [date]"}
-# ruff: noqa: E501 - what servers say is not broken into lines
+# ruff: noqa: E501 - servers' answers are quoted without line breaks
 CASES: list[tuple[str, int, bytes, type, str]] = [
-    # ClickHouse 18.16.1, and what newer ones say instead
+    # ClickHouse 18.16.1, and what newer versions say instead
     ("clickhouse", 200, b"", Accepted, ""),
     ("clickhouse", 500, CODE_117, Refused, "ClickHouse code 117: Unknown field found"),
     (
@@ -168,18 +168,18 @@ CASES: list[tuple[str, int, bytes, type, str]] = [
 @pytest.mark.parametrize(
     ("name", "status", "body", "verdict", "reason"), CASES, ids=[f"{c[0]} {c[1]} {c[2][:30]!r}" for c in CASES]
 )
-def test_an_answer_means_what_its_receiver_means(
+def test_each_answer_is_classified_as_its_receiver_meant_it(
     name: str, status: int, body: bytes, verdict: type, reason: str
 ) -> None:
     found = made(name).classify(Answer(status, httpx.Headers({"Retry-After": "7"}), body))
     assert type(found) is verdict
     assert reason in getattr(found, "reason", "")
-    assert "the row" not in str(found)  # what a database quotes is part of an event
+    assert "the row" not in str(found)  # the part a database quotes comes from an event
     if isinstance(found, Retry) and status != 200 and name != "http":
         assert found.after == 7
 
 
-def test_only_what_nobody_can_explain_is_taken_for_an_events_fault() -> None:
+def test_only_unexplained_failures_may_be_blamed_on_an_event() -> None:
     poison = [
         (name, status)
         for name, status, body, verdict, _ in CASES
@@ -191,7 +191,7 @@ def test_only_what_nobody_can_explain_is_taken_for_an_events_fault() -> None:
     ]
 
 
-def test_each_item_of_a_bulk_request_has_its_own_fate() -> None:
+def test_each_item_of_a_bulk_request_is_settled_by_its_own_status() -> None:
     def answer(ids: list[str]) -> Any:
         turns.append(ids)
         status = {"e1": 409, "e2": 429 if len(turns) == 1 else 201, "e3": 503 if len(turns) < 3 else 201, "e4": 400}
@@ -221,7 +221,7 @@ def test_a_splunk_that_acknowledges_later_is_asked_until_it_does() -> None:
     assert len({request.headers["x-splunk-request-channel"] for request in (first, *asked)}) == 1
 
 
-def test_a_row_that_can_never_be_stored_is_found_behind_a_500() -> None:
+def test_a_row_that_clickhouse_refuses_with_a_500_is_found() -> None:
     with serving(RECEIVERS["clickhouse"]) as server:
         server.say(lambda ids: RECEIVERS["clickhouse"].refused if "e3" in ids else None)
         [receipt] = deliverer(server).deliver([batch(*names(8))])
@@ -229,10 +229,10 @@ def test_a_row_that_can_never_be_stored_is_found_behind_a_500() -> None:
     assert len(server.requests) <= 8
 
 
-# What is sent
+# Requests
 
 
-def test_the_token_of_an_insert_is_that_of_its_content() -> None:
+def test_the_deduplication_token_of_an_insert_depends_on_its_content() -> None:
     def token(*events: Sealed) -> str:
         return str(made("clickhouse").render(events, "the same key")[0].query["insert_deduplication_token"])
 
@@ -248,7 +248,7 @@ def test_the_token_of_an_insert_is_that_of_its_content() -> None:
     }
 
 
-def test_a_client_that_gives_up_before_its_server_is_a_mistake() -> None:
+def test_options_that_cannot_work_with_the_transport_are_rejected() -> None:
     options = SINKS["clickhouse"].options(asynchronous=True, wait=40)
     with pytest.raises(ConfigurationError, match=r"Make sink\.timeout the longer one"):
         SINKS["clickhouse"].check(options, SinkSettings(timeout=30))
@@ -262,14 +262,14 @@ def test_a_client_that_gives_up_before_its_server_is_a_mistake() -> None:
 @pytest.mark.parametrize(
     ("name", "value"), [("splunk_hec", "Splunk t"), ("elasticsearch", "ApiKey t"), ("http", "Bearer t")]
 )
-def test_each_sink_has_its_word_before_the_token(name: str, value: str) -> None:
+def test_each_sink_puts_its_own_scheme_before_the_token(name: str, value: str) -> None:
     made = credentials(SinkSettings(), "t", SINKS[name].scheme)
     assert made is not None
     assert made.value == value
 
 
 def filed(name: str, event: Sealed, **options: Any) -> Any:
-    """What time an event is filed under."""
+    """The time that an event is filed under."""
     [request] = made(name, **options).render([event], "")
     match name:
         case "loki":
@@ -281,7 +281,7 @@ def filed(name: str, event: Sealed, **options: Any) -> Any:
             return json.loads(request.body.splitlines()[1])["@timestamp"]
 
 
-def test_history_is_filed_under_a_time_that_the_engine_keeps() -> None:
+def test_old_events_are_filed_under_a_time_that_the_engine_accepts() -> None:
     now, hour_ago, month_ago = "2026-01-13T10:20:00.123Z", "2026-01-13T09:20:00Z", "2025-12-13T10:20:00.000Z"
     assert filed("loki", said_at(now)) == (NOW - 399.877, now)
     assert filed("loki", said_at(hour_ago)) == (NOW - NOW % 600, hour_ago)
@@ -306,7 +306,7 @@ def test_lines_for_loki_have_few_labels_and_much_metadata() -> None:
     assert metadata.keys() == {"event_id", "event_time", "kind", "session_id", "tool"}
 
 
-def test_half_of_a_surrogate_pair_is_no_text_that_a_receiver_could_take() -> None:
+def test_an_unpaired_surrogate_is_replaced_before_it_is_sent() -> None:
     half = Sealed(
         "a", b'{"id":"a","text":"half \\ud800, whole \\ud83d\\ude00","big":123456789012345678901234567890}', {}
     )
@@ -328,7 +328,7 @@ def test_an_object_is_named_by_its_content_and_its_day() -> None:
     assert "If-None-Match" not in made("s3", conditional=False).render([one], "")[0].headers
 
 
-def test_any_receiver_can_be_spoken_to_in_its_own_way() -> None:
+def test_the_http_sink_adapts_to_any_receiver() -> None:
     event = sealed("a")
     sink = made("http", format="object", field="logs", content_type="application/vnd.logs+json", retry_statuses=[423])
     [request] = sink.render([event, event], "k")
@@ -339,7 +339,7 @@ def test_any_receiver_can_be_spoken_to_in_its_own_way() -> None:
     assert A_PAGE.status == 200
 
 
-def test_the_examples_on_the_page_are_configurations() -> None:
+def test_the_examples_in_the_documentation_are_valid_configurations() -> None:
     page = (Path(__file__).parents[2] / "docs" / "sinks.md").read_text()
     sections = dict(re.findall(r"^## (\w+)\n\n((?:    .*\n|\n)+)", page, re.MULTILINE))
     assert sections.keys() >= SINKS.keys() - {"store", "otlp"}

@@ -1,4 +1,4 @@
-"""The channel: what events come to, sent to one sink, at most so fast, and nothing in confidence comes back out."""
+"""The channel: turns events into requests to one sink, limits their rate, and lets no secret out through a verdict."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def transport(answer: Callable[[httpx.Request], httpx.Response], credentials: Cr
     return Transport(PLAIN, f"https://sink.invalid/in?key={QUERIED}&v=1", credentials, httpx.MockTransport(answer))
 
 
-def test_the_key_of_a_request_is_the_same_for_a_repeat_and_for_nothing_else() -> None:
+def test_only_a_repeat_has_the_same_idempotency_key() -> None:
     assert idempotency_key([sealed("a"), sealed("b")]) == idempotency_key([sealed("a"), sealed("b")])
     others = [[sealed("b"), sealed("a")], [sealed("a")], [sealed("a", 9), sealed("b")]]
     assert len({idempotency_key(events) for events in [*others, [sealed("a"), sealed("b")]]}) == 4
 
 
-def test_an_upload_is_kept_below_its_ceiling() -> None:
+def test_uploads_stay_below_the_maximum_rate() -> None:
     clock = Clock()
     sent: list[tuple[float, int]] = []
 
@@ -65,7 +65,7 @@ def test_an_upload_is_kept_below_its_ceiling() -> None:
         assert after - before == pytest.approx(size / 1000)
 
 
-def test_a_stop_ends_the_wait_for_the_ceiling_and_nothing_is_sent() -> None:
+def test_a_stop_ends_the_wait_for_the_rate_limit_and_nothing_is_sent() -> None:
     clock = Clock()
     interrupt = Interrupt(lambda: clock)
     channel = Channel(HttpSink(), transport(lambda _: pytest.fail("it was sent")), max_rate=1, clock=clock)
@@ -84,7 +84,7 @@ def test_a_stop_ends_the_wait_for_the_ceiling_and_nothing_is_sent() -> None:
         (Accepted({"a": "no"}, later=frozenset("a")), Accepted({"a": "no"})),
     ],
 )
-def test_an_answer_counts_for_the_events_that_were_sent(said: Accepted, meant: Verdict) -> None:
+def test_an_answer_counts_only_for_events_that_were_sent(said: Accepted, meant: Verdict) -> None:
     class Saying(HttpSink):
         def classify(self, answer: Answer) -> Verdict:
             return said
@@ -94,7 +94,7 @@ def test_an_answer_counts_for_the_events_that_were_sent(said: Accepted, meant: V
 
 
 def echoes() -> list[Callable[[str], httpx.Response]]:
-    """Servers that repeat what they were sent in confidence, wherever that is read."""
+    """Servers that echo the secrets they were sent, in each place that ends up in a verdict."""
     return [
         lambda told: httpx.Response(307, headers={"Location": f"https://{told}.invalid/"}),
         lambda told: httpx.Response(200, json={"rejected": [{"id": "a", "reason": f"no schema for {told}"}]}),
@@ -107,9 +107,7 @@ def echoes() -> list[Callable[[str], httpx.Response]]:
     [bearer(SECRET), basic("ada", SECRET), Credentials("X-Api-Key", SECRET, (SECRET,))],
     ids=["bearer", "basic", "header"],
 )
-def test_what_was_sent_in_confidence_is_in_no_verdict(
-    credentials: Credentials, echo: Callable[[str], httpx.Response]
-) -> None:
+def test_no_verdict_repeats_a_secret(credentials: Credentials, echo: Callable[[str], httpx.Response]) -> None:
     def answer(request: httpx.Request) -> httpx.Response:
         return echo(f"{request.headers[credentials.header]} {SECRET} {request.url.params['key']} {HEADED} end")
 
@@ -120,7 +118,7 @@ def test_what_was_sent_in_confidence_is_in_no_verdict(
         assert secret not in said
 
 
-# Where each sink reads what its receiver says; the secret stands there so often that any cut goes through one.
+# Every place where a sink quotes its receiver. The secret is repeated so often that any cut must go through one.
 OFTEN = f"{SECRET} " * 400
 ERROR = f"Code: 27. DB::Exception: {OFTEN} (X)"
 ITEM = {"create": {"_id": "a", "status": 400, "error": OFTEN}}
@@ -138,7 +136,7 @@ LONG = [
 
 
 @pytest.mark.parametrize(("name", "status", "body"), LONG, ids=[f"{name} {status}" for name, status, _ in LONG])
-def test_what_was_sent_in_confidence_is_not_cut_in_two_before_it_is_found(name: str, status: int, body: str) -> None:
+def test_secrets_are_masked_before_an_answer_is_cut_short(name: str, status: int, body: str) -> None:
     headers = {"Content-Type": "application/json", "Location": f"https://sink.invalid/{SECRET * 400}"}
     sink = SINKS[name].make(SINKS[name].options())
     way = transport(lambda _: httpx.Response(status, headers=headers, text=body), bearer(SECRET))
@@ -148,7 +146,7 @@ def test_what_was_sent_in_confidence_is_not_cut_in_two_before_it_is_found(name: 
     assert len(said) < 1000
 
 
-def test_whatever_a_sink_says_goes_through_the_redactor() -> None:
+def test_everything_quoted_from_a_sink_is_redacted() -> None:
     def cleaned(verdict_of: httpx.Response) -> Verdict:
         channel = Channel(HttpSink(), transport(lambda _: verdict_of), clean=lambda text: text.replace("Ada", "[X]"))
         return channel.post([sealed("a")], Waiting(Interrupt())).verdict
@@ -160,7 +158,7 @@ def test_whatever_a_sink_says_goes_through_the_redactor() -> None:
     assert cleaned(rejecting) == Accepted({"a": "[X] wrote it"})
 
 
-def test_what_cannot_be_redacted_is_not_repeated_and_stops_nothing() -> None:
+def test_text_that_cannot_be_redacted_is_withheld_and_delivery_goes_on() -> None:
     heard: list[int] = []
 
     def clean(text: str) -> str:
@@ -182,14 +180,14 @@ def test_what_cannot_be_redacted_is_not_repeated_and_stops_nothing() -> None:
     assert max(heard) == MOST_HEARD
 
 
-def test_more_than_a_sink_takes_is_not_sent_at_all() -> None:
+def test_a_request_over_the_sinks_limit_is_not_sent_at_all() -> None:
     channel = Channel(HttpSink(HttpOptions(max_body=1000)), transport(lambda _: pytest.fail("it was sent")))
     posted = channel.post([sealed("a", 2000)], Waiting(Interrupt()))
     assert posted == (TooLarge("the sink accepts at most 1000 bytes"), 0, None, False)
 
 
 class TwoPlaces(HttpSink):
-    """Puts a file in one place, and tells another."""
+    """Puts a file in one place, and announces it in another."""
 
     def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
         return [Request(b"file", {}, "/file", method="PUT"), Request(b"told", {}, "/list")]
@@ -208,7 +206,7 @@ class TwoPlaces(HttpSink):
         ([422], Refused("HTTP 422"), ["PUT"]),
     ],
 )
-def test_events_may_come_to_several_requests_and_the_first_failure_decides(
+def test_events_may_become_several_requests_and_the_first_failure_decides(
     answers: list[int], verdict: Verdict, methods: list[str]
 ) -> None:
     seen: list[httpx.Request] = []
@@ -225,7 +223,7 @@ def test_events_may_come_to_several_requests_and_the_first_failure_decides(
 
 
 class Slow(HttpSink):
-    """A receiver that acknowledges only when it is asked again."""
+    """A sink whose receiver acknowledges only when asked again."""
 
     def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
         return [Request(key.encode(), {}, "/one", method="PUT", names_encoding=True)]
@@ -237,7 +235,7 @@ class Slow(HttpSink):
 
 
 def asked_of_slow(*statuses: int) -> tuple[Verdict, list[str]]:
-    """What comes of these answers, and what was asked for them."""
+    """The verdict after these answers, and the requests that were made."""
     seen: list[str] = []
     said = iter(statuses)
     clock = Clock()
@@ -251,14 +249,14 @@ def asked_of_slow(*statuses: int) -> tuple[Verdict, list[str]]:
     return posted.verdict, seen
 
 
-def test_what_is_taken_but_not_acknowledged_is_asked_after_for_a_while_and_then_sent_again() -> None:
+def test_a_pending_acknowledgement_is_polled_until_patience_runs_out() -> None:
     verdict, seen = asked_of_slow(202, 202, 200)
     assert verdict == Accepted()
     assert seen == ["PUT /in/one.gz gzip", "GET /in/done", "GET /in/done"]
     assert asked_of_slow(*[202] * 9)[0] == Retry("it has not said that it is done")
 
 
-def test_a_signed_request_is_signed_as_it_goes_out() -> None:
+def test_the_signature_covers_the_request_exactly_as_sent() -> None:
     signed: list[tuple[str, str, bytes]] = []
 
     def sign(method: str, url: str, headers: Mapping[str, str], body: bytes) -> dict[str, str]:

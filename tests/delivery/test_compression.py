@@ -1,4 +1,4 @@
-"""Compression: the same bytes for the same body, smaller, and understood by who receives them."""
+"""Compression: the same bytes for the same body, smaller, and readable by the receiver."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def unpacked(name: str, body: bytes) -> bytes:
     return gzip.decompress(body) if name == "gzip" else zstandard.ZstdDecompressor().decompress(body)
 
 
-def test_every_compression_that_can_be_chosen_is_there() -> None:
+def test_every_configurable_compression_is_implemented() -> None:
     assert {*COMPRESSIONS, "none"} == {*get_args(SinkSettings.model_fields["compression"].annotation)}
 
 
 @pytest.mark.parametrize("name", COMPRESSIONS)
-def test_a_repeat_is_the_same_bytes(name: str) -> None:
+def test_compressing_the_same_body_again_gives_the_same_bytes(name: str) -> None:
     packed = COMPRESSIONS[name](BODY)
     assert packed == COMPRESSIONS[name](BODY)
     assert len(packed) < len(BODY) / 5
@@ -36,7 +36,7 @@ def test_a_repeat_is_the_same_bytes(name: str) -> None:
 
 
 @pytest.mark.parametrize("compression", ["zstd", "gzip", "none"])
-def test_a_sink_gets_what_was_chosen(tmp_path: Path, compression: str) -> None:
+def test_requests_use_the_configured_compression(tmp_path: Path, compression: str) -> None:
     home = Home(tmp_path)
     home.session().prompt("one")
     with Sink() as sink:

@@ -1,4 +1,4 @@
-"""The contract that every sink keeps, over a real server on loopback. A registered sink that is not in it fails it."""
+"""The contract every sink keeps, over a real server on loopback. A registered sink missing from it fails the suite."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def receiving(request: pytest.FixtureRequest) -> Any:
     return request.param
 
 
-def test_every_module_is_registered_by_its_name_and_every_sink_is_in_this_suite() -> None:
+def test_every_sink_module_is_registered_under_its_name_and_has_a_receiver_here() -> None:
     directory = Path(str(collector.delivery.sinks.__file__)).parent
     assert {path.stem for path in directory.glob("*.py")} - {"__init__", "registry"} == set(SINKS)
     assert {name: sink.name for name, sink in SINKS.items()} == {name: name for name in SINKS}
@@ -53,15 +53,15 @@ def test_every_module_is_registered_by_its_name_and_every_sink_is_in_this_suite(
 
 
 def those_that(can: Callable[[Receiving], object]) -> pytest.MarkDecorator:
-    """The receivers that can say so."""
+    """Parametrizes a test over the receivers for which `can` holds."""
     found = {name: receiving for name, receiving in ALL.items() if can(receiving)}
     return pytest.mark.parametrize("receiving", list(found.values()), ids=list(found))
 
 
-# What is sent
+# Requests
 
 
-def test_what_is_accepted_is_acknowledged_and_arrives_once(receiving: Receiving) -> None:
+def test_accepted_events_are_acknowledged_and_arrive_once(receiving: Receiving) -> None:
     with serving(receiving) as server:
         [receipt] = deliverer(server).deliver([batch(*names(7))])
     assert receipt.refused == []
@@ -77,7 +77,7 @@ def test_equal_events_make_equal_requests(receiving: Receiving) -> None:
 
 
 @pytest.mark.parametrize("compression", ["none", "gzip", "zstd"])
-def test_however_it_is_compressed_the_same_arrives(receiving: Receiving, compression: str) -> None:
+def test_the_same_events_arrive_with_every_compression(receiving: Receiving, compression: str) -> None:
     with serving(receiving) as server:
         list(deliverer(server, compression=compression).deliver([batch("a", size=700)]))
     [request] = server.sink.posts
@@ -86,7 +86,7 @@ def test_however_it_is_compressed_the_same_arrives(receiving: Receiving, compres
     assert (len(request.raw) < len(request.body)) == (compression != "none")
 
 
-def test_its_path_and_query_are_added_to_what_a_person_wrote(receiving: Receiving) -> None:
+def test_the_sinks_path_and_query_are_added_to_the_configured_url(receiving: Receiving) -> None:
     with serving(receiving) as server:
         for url in (f"http://127.0.0.1:{server.sink.port}/of/mine?v=a%2Fb", f"http://127.0.0.1:{server.sink.port}/"):
             list(deliverer(server, url=url).deliver([batch("a")]))
@@ -96,7 +96,7 @@ def test_its_path_and_query_are_added_to_what_a_person_wrote(receiving: Receivin
     assert second[0] == (receiving.path or "/")
 
 
-def test_what_belongs_to_the_transport_is_left_to_it(receiving: Receiving) -> None:
+def test_a_sink_sets_none_of_the_transports_headers(receiving: Receiving) -> None:
     for request in receiving.make().render([sealed("a")], "key"):
         assert {name.lower() for name in request.headers} & TRANSPORTS_OWN == set()
         assert "content-type" in {name.lower() for name in request.headers}
@@ -106,13 +106,13 @@ def test_what_belongs_to_the_transport_is_left_to_it(receiving: Receiving) -> No
 @pytest.mark.parametrize(
     "time", ["0001-01-01T00:00:00.000Z", "1969-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z", "no time", 7, None]
 )
-def test_no_time_and_no_number_keeps_an_event_from_being_written(receiving: Receiving, time: Any) -> None:
+def test_events_with_odd_times_and_extreme_numbers_can_be_rendered(receiving: Receiving, time: Any) -> None:
     usage = {"input_tokens": 2**64 - 1, "output_tokens": -(2**63), "cache_read_tokens": 0}
     body = orjson.dumps({"id": "a", "kind": "system", "time": time, "usage": usage, "attributes": {"n": 1e308}})
     assert receiving.make().render([Sealed("a", body, {}, 1_790_000_000.0)], "key")
 
 
-def test_no_request_and_no_event_is_larger_than_its_receiver_takes(receiving: Receiving) -> None:
+def test_no_request_is_larger_than_its_receiver_accepts(receiving: Receiving) -> None:
     limits = receiving.make().limits
     size = min((limits.event or 1_500) - 100, 1_400)
     with serving(receiving) as server:
@@ -122,11 +122,11 @@ def test_no_request_and_no_event_is_larger_than_its_receiver_takes(receiving: Re
     assert max(len(request.raw) for request in server.sink.posts) <= (limits.body or 10**9)
 
 
-# What is answered
+# Answers
 
 
 @those_that(lambda receiving: receiving.rejected)
-def test_an_event_that_is_rejected_costs_exactly_itself(receiving: Receiving) -> None:
+def test_a_rejected_event_costs_exactly_itself(receiving: Receiving) -> None:
     rejected = receiving.rejected
     assert rejected
     with serving(receiving) as server:
@@ -136,7 +136,7 @@ def test_an_event_that_is_rejected_costs_exactly_itself(receiving: Receiving) ->
     assert len(server.requests) == 1
 
 
-def test_a_request_that_may_work_later_is_the_same_request_again(receiving: Receiving) -> None:
+def test_a_retry_sends_exactly_the_same_request(receiving: Receiving) -> None:
     answers = itertools.chain([receiving.later(0)] * 3, itertools.repeat(None))
     with serving(receiving) as server:
         server.say(lambda ids: next(answers))
@@ -147,13 +147,13 @@ def test_a_request_that_may_work_later_is_the_same_request_again(receiving: Rece
 
 
 @pytest.mark.parametrize("seconds", [0, 7, 600])
-def test_how_long_it_asks_to_wait_is_understood(receiving: Receiving, seconds: int) -> None:
+def test_the_wait_that_a_receiver_asks_for_is_understood(receiving: Receiving, seconds: int) -> None:
     verdict = receiving.verdict(receiving.later(seconds))
     assert isinstance(verdict, Retry)
     assert verdict.after == seconds
 
 
-def test_a_request_that_is_too_large_is_sent_in_smaller_ones(receiving: Receiving) -> None:
+def test_a_request_that_is_too_large_is_split(receiving: Receiving) -> None:
     with serving(receiving) as server:
         server.say(lambda ids: receiving.too_large if len(ids) > 2 else None)
         [receipt] = deliverer(server).deliver([batch(*names(9))])
@@ -162,7 +162,7 @@ def test_a_request_that_is_too_large_is_sent_in_smaller_ones(receiving: Receivin
 
 
 @those_that(lambda receiving: receiving.refused)
-def test_a_request_that_is_refused_is_searched_for_its_bad_event(receiving: Receiving) -> None:
+def test_the_bad_event_in_a_refused_request_is_found(receiving: Receiving) -> None:
     with serving(receiving) as server:
         server.say(lambda ids: receiving.refused if "e5" in ids else None)
         [receipt] = deliverer(server).deliver([batch(*names(9))])
@@ -170,7 +170,7 @@ def test_a_request_that_is_refused_is_searched_for_its_bad_event(receiving: Rece
     assert sorted(server.stored) == sorted({*names(9)} - {"e5"})
 
 
-def test_where_a_person_must_act_one_request_is_enough_to_know(receiving: Receiving) -> None:
+def test_an_answer_that_needs_a_person_halts_after_one_request(receiving: Receiving) -> None:
     with serving(receiving) as server:
         server.say(lambda ids: receiving.halted)
         with pytest.raises(SinkHalted, match="All offsets are kept") as caught:
@@ -181,7 +181,7 @@ def test_where_a_person_must_act_one_request_is_enough_to_know(receiving: Receiv
     assert verdict.advice in str(caught.value)
 
 
-def test_a_2xx_that_acknowledges_nothing_is_no_receipt() -> None:
+def test_a_2xx_that_acknowledges_nothing_is_retried() -> None:
     for receiving in ALL.values():
         for answer in receiving.unacknowledged:
             with serving(receiving) as server:
@@ -192,7 +192,7 @@ def test_a_2xx_that_acknowledges_nothing_is_no_receipt() -> None:
             assert server.stored == ["a"]
 
 
-def test_whatever_a_server_says_means_something_and_only_a_2xx_can_accept(receiving: Receiving) -> None:
+def test_every_answer_gives_a_verdict_and_only_a_2xx_can_accept(receiving: Receiving) -> None:
     sink = receiving.make()
     for status in (*range(100, 600), 999):
         for body in NONSENSE:
@@ -201,11 +201,11 @@ def test_whatever_a_server_says_means_something_and_only_a_2xx_can_accept(receiv
             assert 200 <= status < 300 or not isinstance(verdict, Accepted)
 
 
-# What is in confidence
+# Secrets
 
 
 def told_by(receiving: Receiving, answer: Scripted, credentials: Credentials) -> str:
-    """All that comes out when a receiver says this, and repeats in it what it was told in confidence."""
+    """Everything that is said after a receiver gives this answer and echoes the secret in it."""
     assert isinstance(answer.body, bytes)
     said = SECRET.encode()
     body = answer.body.replace(b"no such kind", said).replace(b"a hawk", said) or said

@@ -1,4 +1,4 @@
-"""Who sends: a bearer token, a password or a header's value, each from a file, and nowhere to be seen."""
+"""Credentials: a bearer token, a password or a header's value, each read from a file and shown nowhere."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ def test_each_kind_makes_its_header(kind: Any) -> None:
     assert SECRET in made.secrets
 
 
-def test_a_user_and_a_password_may_be_of_any_script() -> None:
+def test_a_user_and_a_password_may_contain_any_characters() -> None:
     encoded = basic("åda", "pässword").value.removeprefix("Basic ")
     assert base64.b64decode(encoded).decode() == "åda:pässword"
 
 
-def test_without_a_secret_nobody_says_who_sends_unless_that_was_asked_for() -> None:
+def test_a_missing_secret_is_an_error_only_if_sink_auth_is_set() -> None:
     assert credentials(SinkSettings(), None) is None
     with pytest.raises(ConfigurationError, match=r"sink.auth is basic, but there is no secret.*sink.token_file"):
         credentials(SinkSettings(auth="basic", auth_user="ada"), None)
 
 
 @pytest.mark.parametrize("made", [bearer(SECRET), Credentials("X-Api-Key", SECRET, (SECRET,))])
-def test_a_header_that_is_configured_too_is_sent_once(made: Credentials) -> None:
+def test_credentials_replace_a_configured_header_of_the_same_name(made: Credentials) -> None:
     settings = SinkSettings(headers={made.header.upper(): "an older one", "X-Team": "data"})
     with Sink() as sink:
         transport = Transport(settings, sink.url, made)
@@ -74,8 +74,8 @@ def environment(kind: str, secret: Path) -> dict[str, str]:
     return {f"COLLECTOR_SINK__{name}": value for name, value in told.items()}
 
 
-def test_a_token_may_stand_behind_a_byte_order_mark(home: Home, tmp_path: Path) -> None:
-    """As editors of Windows save it."""
+def test_a_token_may_follow_a_byte_order_mark(home: Home, tmp_path: Path) -> None:
+    """Editors on Windows save files that way."""
     (tmp_path / "token").write_bytes(b"\xef\xbb\xbf" + SECRET.encode() + b"\r\n")
     with Sink(then=only_with("authorization", f"Bearer {SECRET}")) as sink:
         assert Agent(home, sink, {"COLLECTOR_SINK__TOKEN_FILE": str(tmp_path / "token")}).scan().code == 0
@@ -83,7 +83,7 @@ def test_a_token_may_stand_behind_a_byte_order_mark(home: Home, tmp_path: Path) 
 
 @pytest.mark.parametrize("wrong", [f"Bearer {SECRET}", SECRET.encode("utf-16"), f"\ufeff{SECRET}\ufeff"])
 @pytest.mark.parametrize("command", [("scan", "--max-wait", "0"), ("config", "check")])
-def test_what_cannot_be_the_token_is_said_before_it_is_sent(
+def test_an_impossible_token_is_reported_and_nothing_is_sent(
     home: Home, tmp_path: Path, wrong: str | bytes, command: tuple[str, ...]
 ) -> None:
     (tmp_path / "token").write_bytes(wrong if isinstance(wrong, bytes) else wrong.encode())
@@ -96,7 +96,7 @@ def test_what_cannot_be_the_token_is_said_before_it_is_sent(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_sink_that_wants_to_know_is_told_and_it_is_shown_nowhere(home: Home, tmp_path: Path, kind: str) -> None:
+def test_the_secret_reaches_the_sink_and_is_shown_nowhere(home: Home, tmp_path: Path, kind: str) -> None:
     secret = tmp_path / "secret"
     secret.write_text(f"{SECRET}\n")
     _, header, value = KINDS[kind]
@@ -114,7 +114,7 @@ def test_a_sink_that_wants_to_know_is_told_and_it_is_shown_nowhere(home: Home, t
     assert shown["sink.auth_user"] == ("********" if kind == "basic" else None)
 
 
-def test_a_wrong_secret_is_a_sentence_that_does_not_repeat_it(home: Home, tmp_path: Path) -> None:
+def test_a_wrong_secret_is_reported_without_repeating_it(home: Home, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text(SECRET)
     with Sink(then=only_with("x-api-key", "another")) as sink:
@@ -125,7 +125,7 @@ def test_a_wrong_secret_is_a_sentence_that_does_not_repeat_it(home: Home, tmp_pa
 
 
 @pytest.mark.parametrize("command", [("config", "check"), ("scan",)])
-def test_a_password_that_is_nowhere_is_bad_configuration(home: Home, command: tuple[str, ...]) -> None:
+def test_a_missing_password_is_a_configuration_error(home: Home, command: tuple[str, ...]) -> None:
     told = {"COLLECTOR_SINK__URL": "https://sink.invalid/", "COLLECTOR_SINK__AUTH": "basic"}
     agent = Agent(home, environment={**told, "COLLECTOR_SINK__AUTH_USER": "ada"})
     result = agent.run(*command)
@@ -139,7 +139,7 @@ WITHOUT_ITS_LIBRARY = (
 
 
 @pytest.mark.parametrize("command", [("config", "check"), ("scan",), ("doctor",)])
-def test_a_library_that_a_sink_needs_is_missed_before_it_sends(tmp_path: Path, command: tuple[str, ...]) -> None:
+def test_a_missing_library_is_reported_before_anything_is_sent(tmp_path: Path, command: tuple[str, ...]) -> None:
     home = Home(tmp_path)
     home.session().prompt("one")
     with Sink() as sink:
@@ -151,7 +151,7 @@ def test_a_library_that_a_sink_needs_is_missed_before_it_sends(tmp_path: Path, c
     assert sink.posts == []
 
 
-def test_a_check_of_the_configuration_asks_the_sink_itself(tmp_path: Path) -> None:
+def test_config_check_includes_the_sinks_own_checks(tmp_path: Path) -> None:
     chosen = {"COLLECTOR_SINK__TYPE": "loki", "COLLECTOR_SINK__URL": "https://sink.invalid"}
     result = Agent(Home(tmp_path), None, chosen).run("config", "check", env={"COLLECTOR_SINK__COMPRESSION": "zstd"})
     assert result.code == MISCONFIGURED

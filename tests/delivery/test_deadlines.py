@@ -1,4 +1,4 @@
-"""What takes longer than it may is broken off; what is over in time is not."""
+"""Deadlines: work that overruns its deadline is interrupted; work that finishes in time is not."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ def watching() -> set[threading.Thread]:
     return {thread for thread in threading.enumerate() if thread.name == "deadlines"}
 
 
-def test_what_takes_too_long_is_broken_off_even_if_something_slower_began_before() -> None:
+def test_a_short_deadline_fires_while_a_longer_one_is_pending() -> None:
     deadlines, slow = Deadlines(), threading.Event()
     with deadlines.within(LATE, slow.set):
-        for _ in range(2):  # from the first on, the thread sleeps until the late one
+        for _ in range(2):  # after the first round, the thread sleeps until the late deadline
             quick = threading.Event()
             with deadlines.within(SOON, quick.set):
                 assert quick.wait(LONG)
     assert not slow.is_set()
 
 
-def test_what_is_over_in_time_is_never_broken_off() -> None:
+def test_work_that_ends_in_time_is_never_interrupted() -> None:
     deadlines, early, late = Deadlines(), threading.Event(), threading.Event()
     with deadlines.within(SOON, early.set):
         pass
@@ -34,13 +34,13 @@ def test_what_is_over_in_time_is_never_broken_off() -> None:
     assert not early.is_set()
 
 
-def test_one_thread_watches_all() -> None:
+def test_one_thread_watches_all_deadlines() -> None:
     deadlines, known = Deadlines(), watching()
     with deadlines.within(LATE, lambda: None), deadlines.within(LATE, lambda: None):
         assert len(watching() - known) == 1
 
 
-def test_the_thread_ends_when_nothing_is_left_and_another_takes_its_place() -> None:
+def test_the_thread_ends_with_the_last_deadline_and_a_new_one_starts_on_demand() -> None:
     deadlines, threads = Deadlines(), list[threading.Thread]()
     for _ in range(2):
         over = threading.Event()
@@ -56,7 +56,9 @@ def test_the_thread_ends_when_nothing_is_left_and_another_takes_its_place() -> N
     assert len(set(threads)) == 2
 
 
-def test_where_no_thread_can_start_nothing_is_noted_and_the_next_one_tries(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_deadline_whose_thread_cannot_start_is_dropped_and_the_next_one_tries_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def refuse(_: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 

@@ -1,4 +1,4 @@
-"""Whoever delivers is told of the first failed request at once, in their own thread, and once."""
+"""The caller of `deliver` is told about the first failed request: at once, once, and in its own thread."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from collector.flow.outcome import Sealed
 from collector.settings.options import RetrySettings, SinkSettings
 
 QUICK = RetrySettings(initial_interval=0.001, max_interval=0.002)
-NEVER = 3600.0  # seconds between two looks: whoever is told was woken for it
+NEVER = 3600.0  # seconds between two polls: a caller that is told in time was woken for it
 PATIENCE = 30.0
 
 
@@ -44,7 +44,7 @@ def deliverer(
 
 
 class Told:
-    """Notes in which threads it was told, and can be waited for."""
+    """Records the threads in which it was called, and can be waited for."""
 
     def __init__(self) -> None:
         self.threads: list[threading.Thread] = []
@@ -56,11 +56,11 @@ class Told:
 
 
 @pytest.mark.parametrize("window", [1, 4])
-def test_the_thread_that_waits_is_told_before_the_sink_is_well_again(window: int) -> None:
+def test_the_waiting_thread_is_told_before_the_sink_recovers(window: int) -> None:
     told, asked = Told(), threading.Semaphore(0)
 
     def answer(_: httpx.Request) -> httpx.Response:
-        """503 once; nothing more until somebody was told."""
+        """503 once, then no answer until the caller has been told."""
         if asked.acquire(blocking=False):
             assert told.is_told.wait(PATIENCE)
             return httpx.Response(200)
@@ -71,7 +71,7 @@ def test_the_thread_that_waits_is_told_before_the_sink_is_well_again(window: int
     assert (len(receipts), told.threads) == (5, [threading.current_thread()])
 
 
-def test_it_is_told_once_however_often_the_sink_fails() -> None:
+def test_the_caller_is_told_once_however_often_the_sink_fails() -> None:
     told, failures = Told(), iter(range(20))
 
     def answer(_: httpx.Request) -> httpx.Response:
@@ -81,7 +81,7 @@ def test_it_is_told_once_however_often_the_sink_fails() -> None:
     assert len(told.threads) == 1
 
 
-def test_each_delivery_is_told_of_its_own_failures() -> None:
+def test_each_delivery_reports_its_own_failures() -> None:
     told, answers = Told(), iter([503, 200, 200, 503, 200])
     to = deliverer(lambda _: httpx.Response(next(answers)))
     told_after = []
@@ -91,8 +91,8 @@ def test_each_delivery_is_told_of_its_own_failures() -> None:
     assert told_after == [1, 1, 2]
 
 
-def test_it_is_told_while_it_goes_on_reading() -> None:
-    """The window is not full, so nobody waits for a receipt yet: the next batch is when it can be told."""
+def test_the_caller_is_told_while_it_is_still_reading() -> None:
+    """The window is not full, so nothing waits for a receipt yet; the caller is told as the next batch is read."""
     told, failed = Told(), threading.Event()
 
     def answer(_: httpx.Request) -> httpx.Response:
@@ -113,14 +113,14 @@ def test_it_is_told_while_it_goes_on_reading() -> None:
     assert told.threads == [threading.current_thread()]
 
 
-def test_nobody_is_told_of_a_sink_that_works() -> None:
+def test_nothing_is_reported_about_a_sink_that_works() -> None:
     told = Told()
     list(deliverer(lambda _: httpx.Response(200), window=4).deliver(batches(8), when_failing=told))
     assert told.threads == []
 
 
-def test_a_sink_that_refuses_is_not_a_failing_one() -> None:
-    """A poison event is quarantined; a wrong token raises at once, and whoever delivers sees that."""
+def test_a_refusal_does_not_count_as_a_failure() -> None:
+    """A poison event is quarantined, and a wrong token raises at once, which the caller sees anyway."""
     told = Told()
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -132,14 +132,14 @@ def test_a_sink_that_refuses_is_not_a_failing_one() -> None:
     assert told.threads == []
 
 
-def test_without_anybody_to_tell_it_delivers_as_ever() -> None:
+def test_delivery_works_without_a_callback() -> None:
     answers = iter([503, 503, 200])
     assert len(list(deliverer(lambda _: httpx.Response(next(answers))).deliver(batches(1)))) == 1
     with pytest.raises(SinkUnavailable):
         list(deliverer(lambda _: httpx.Response(503), max_wait=0.0).deliver(batches(1)))
 
 
-def test_the_thread_that_waits_is_woken_once_however_long_it_goes_on_waiting() -> None:
+def test_the_waiting_thread_is_woken_only_once() -> None:
     looks, answers = [], iter([503])
 
     class Counter(Unobserved):
@@ -149,7 +149,7 @@ def test_the_thread_that_waits_is_woken_once_however_long_it_goes_on_waiting() -
     def answer(_: httpx.Request) -> httpx.Response:
         if status := next(answers, 0):
             return httpx.Response(status)
-        threading.Event().wait(0.1)  # time for ten thousand looks
+        threading.Event().wait(0.1)  # time for ten thousand polls
         return httpx.Response(200)
 
     assert len(list(deliverer(answer, observer=Counter()).deliver(batches(1), Told()))) == 1

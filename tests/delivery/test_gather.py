@@ -33,18 +33,18 @@ def event(name: str, size: int = 10) -> Sealed:
     return Sealed(name, b"x" * size, {})
 
 
-def test_a_batch_is_cut_by_the_number_of_events() -> None:
+def test_a_batch_ends_at_the_maximum_number_of_events() -> None:
     made = list(batches((item(n, event(str(n))) for n in range(1, 6)), BatchLimits(2, 1000, 60.0)))
     assert [[one.id for one in batch.events] for batch in made] == [["1", "2"], ["3", "4"], ["5"]]
 
 
-def test_a_batch_is_cut_by_bytes_and_one_large_event_travels_alone() -> None:
+def test_a_batch_ends_at_the_maximum_size_and_a_larger_event_travels_alone() -> None:
     sizes = [40, 40, 40, 500, 40]
     made = list(batches((item(n, event(str(n), size)) for n, size in enumerate(sizes, 1)), BatchLimits(100, 100, 60.0)))
     assert [[one.id for one in batch.events] for batch in made] == [["1", "2"], ["3"], ["4"], ["5"]]
 
 
-def test_a_batch_is_cut_by_age() -> None:
+def test_a_batch_ends_at_the_maximum_age() -> None:
     now = iter(range(100))
     made = list(batches((item(n, event(str(n))) for n in range(1, 7)), BatchLimits(100, 1000, 3.0), lambda: next(now)))
     assert len(made) > 1
@@ -56,7 +56,7 @@ def test_a_skipped_line_moves_the_offset_with_its_neighbours() -> None:
     assert batch.counts["s"] == Counts(lines=2, delivered=1, skipped={"progress": 1})
 
 
-def test_entries_of_a_whole_file_move_nothing_before_its_end() -> None:
+def test_entries_of_a_whole_file_move_the_offset_only_at_its_end() -> None:
     entries = [item(n, event(str(n)), is_safe=False) for n in range(1, 4)]
     end: Item = (End(reading(), 100, b"tail"), None)
     first, second = batches([*entries, end], BatchLimits(2, 1000, 60.0))
@@ -64,12 +64,12 @@ def test_entries_of_a_whole_file_move_nothing_before_its_end() -> None:
     assert (second.positions["s"].offset, second.positions["s"].stamp) == (100, STAMP)
 
 
-def test_only_the_end_of_a_source_stamps_it() -> None:
+def test_only_the_end_of_a_source_sets_its_stamp() -> None:
     [batch] = batches([item(1, event("a"))], WIDE)
     assert batch.positions["s"].stamp is None
 
 
-def test_what_is_set_aside_is_counted_and_carried() -> None:
+def test_a_quarantined_line_is_counted_and_carried_in_the_batch() -> None:
     aside = Quarantined("q", "torn line", "s", 0, "...")
     [batch] = batches([item(1, aside)], WIDE)
     assert (batch.quarantined, batch.counts["s"].quarantined, batch.counts["s"].lines) == ([aside], 1, 1)
@@ -79,7 +79,9 @@ outcomes = st.sampled_from(["event", "skip", "aside"])
 
 
 @given(st.lists(st.tuples(outcomes, st.sampled_from("ab")), max_size=60), st.integers(1, 5), st.integers(1, 60))
-def test_nothing_is_lost_reordered_or_moved_ahead(kinds: list[tuple[str, str]], most: int, size: int) -> None:
+def test_no_event_is_lost_or_reordered_and_no_offset_runs_ahead(
+    kinds: list[tuple[str, str]], most: int, size: int
+) -> None:
     def made(kind: str, number: int) -> Sealed | Skip | Quarantined:
         if kind == "event":
             return event(str(number))
@@ -97,13 +99,13 @@ def test_nothing_is_lost_reordered_or_moved_ahead(kinds: list[tuple[str, str]], 
     seen: dict[str, int] = {}
     for batch in cut:
         for one, (key, offset) in zip(batch.events, batch.places, strict=True):
-            assert offset == int(one.id) - 1  # where its line begins, as the quarantine says it
+            assert offset == int(one.id) - 1  # where its line begins, as in the quarantine
             assert int(one.id) > seen.get(key, 0)
             assert int(one.id) <= batch.positions[key].offset
         seen.update({key: position.offset for key, position in batch.positions.items()})
 
 
-def test_what_the_sink_refuses_counts_as_quarantined_and_its_redactions_not_at_all() -> None:
+def test_a_refused_event_counts_as_quarantined_and_its_redactions_do_not_count() -> None:
     taken, refused = event("a")._replace(redactions={"key": 1}), event("b")._replace(redactions={"key": 2, "jwt": 1})
     [batch] = batches([item(1, taken), item(2, Skip("progress")), item(3, refused)], WIDE)
     ledger = Ledger()

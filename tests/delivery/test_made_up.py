@@ -1,4 +1,4 @@
-"""A sink that is one module and one line, in the real program: configured, checked, sent to, examined."""
+"""A sink that is one module and one line, in the real program: configured, checked, delivered to, examined."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def agent(home: Home, sink: Sink) -> Agent:
     return Agent(home, sink, TO_PIGEONS, program=(sys.executable, "-c", PROGRAM))
 
 
-def test_everything_arrives_the_way_its_receiver_wants_it(agent: Agent, sink: Sink) -> None:
+def test_every_event_arrives_in_the_form_its_receiver_expects(agent: Agent, sink: Sink) -> None:
     result = agent.scan("--max-wait", "5", COLLECTOR_SINK__PIGEON__IS_EXPRESS="true").assert_balanced()
     assert result.code == 0, result.stderr
     assert result.ledger["delivered"] == 6
@@ -60,7 +60,7 @@ def test_everything_arrives_the_way_its_receiver_wants_it(agent: Agent, sink: Si
     assert agent.scan().ledger["lines"] == 0
 
 
-def test_what_the_body_says_is_done(agent: Agent, sink: Sink) -> None:
+def test_the_verdict_in_the_body_is_obeyed(agent: Agent, sink: Sink) -> None:
     sink.then = RECEIVING.halted
     result = agent.scan()
     assert result.code == UNREACHABLE
@@ -70,7 +70,7 @@ def test_what_the_body_says_is_done(agent: Agent, sink: Sink) -> None:
     assert agent.scan().assert_balanced().ledger["delivered"] == 6
 
 
-def test_a_wrong_option_is_named(agent: Agent, tmp_path: Path) -> None:
+def test_a_misspelt_option_is_named(agent: Agent, tmp_path: Path) -> None:
     path = tmp_path / "c.toml"
     path.write_text('[sink]\nurl = "https://a.example/"\n[sink.pigeon]\nlofft = "north"\n')
     result = agent.run("config", "check", "--config", str(path))
@@ -78,14 +78,14 @@ def test_a_wrong_option_is_named(agent: Agent, tmp_path: Path) -> None:
     assert f"sink.pigeon.lofft (in {path}) is not a setting. Did you mean `sink.pigeon.loft`?" in result.stderr
 
 
-def test_an_option_that_is_missing_is_asked_for(home: Home, sink: Sink) -> None:
+def test_a_missing_option_is_reported(home: Home, sink: Sink) -> None:
     agent = Agent(home, sink, {"COLLECTOR_SINK__TYPE": "pigeon"}, program=(sys.executable, "-c", PROGRAM))
     result = agent.scan()
     assert (result.code, result.stdout) == (MISCONFIGURED, "")
     assert "sink.pigeon.loft: field required" in result.stderr
 
 
-def test_the_commented_file_and_the_values_in_force_show_its_options(agent: Agent) -> None:
+def test_config_init_and_config_show_include_its_options(agent: Agent) -> None:
     text = agent.run("config", "init", "-").stdout
     assert '# [sink.pigeon]\n# loft = "north"  # where they fly to\n# is_express = false  # the fast ones\n' in text
     assert "pigeon: letters, by air" in text
@@ -94,7 +94,7 @@ def test_the_commented_file_and_the_values_in_force_show_its_options(agent: Agen
     assert told == {"sink.pigeon.loft": "north", "sink.pigeon.is_express": False}
 
 
-def test_it_is_examined_and_shown_like_any_other(agent: Agent, sink: Sink) -> None:
+def test_doctor_status_and_help_treat_it_like_any_other_sink(agent: Agent, sink: Sink) -> None:
     checks = json.loads(agent.run("doctor", *agent.places(), "--json").stdout)["checks"]
     [check] = [check for check in checks if check["name"] == "sink"]
     assert (check["level"], check["finding"].partition(" accepted")[0]) == ("ok", sink.url)
@@ -102,7 +102,7 @@ def test_it_is_examined_and_shown_like_any_other(agent: Agent, sink: Sink) -> No
     assert "pigeon" in agent.run("scan", "--help").stdout
 
 
-def test_in_the_clear_it_goes_nowhere_either(agent: Agent) -> None:
+def test_it_is_not_sent_to_in_the_clear_either(agent: Agent) -> None:
     result = agent.run("scan", "--root", str(agent.home.root), "--sink-url", "http://sink.invalid/")
     assert result.code == MISCONFIGURED
     assert "would send to sink.invalid in the clear" in result.stderr

@@ -1,4 +1,4 @@
-"""Names: a resolver that never answers holds nobody for longer than any other part of a connection."""
+"""Host names: a resolver that never answers holds up a request no longer than any other part of connecting may."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.agent import Agent
 from tests.build import Home
 
 UNREACHABLE = 75
-# What a machine is like whose name server is out of reach, which takes root to set up otherwise.
+# Imitates a machine whose name server is unreachable; setting one up for real takes root.
 SILENT = """
 import socket, sys, time
 known = socket.getaddrinfo
@@ -47,7 +47,7 @@ def test_a_scan_gives_up_on_a_resolver_that_does_not_answer(agent: Agent) -> Non
     assert "All offsets are kept" in result.stderr
 
 
-def test_doctor_says_that_the_resolver_does_not_answer(agent: Agent) -> None:
+def test_doctor_reports_a_resolver_that_does_not_answer(agent: Agent) -> None:
     agent.patience = 60
     result = agent.run("doctor", *agent.places(), "--sink-url", "https://sink.test/")
     assert (
@@ -58,7 +58,7 @@ def test_doctor_says_that_the_resolver_does_not_answer(agent: Agent) -> None:
 
 @pytest.fixture
 def answer(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
-    """A resolver that waits for this."""
+    """A resolver that answers only once this event is set."""
     may_answer, known = threading.Event(), socket.getaddrinfo
 
     def slow(host: str, port: int, **named: int) -> object:
@@ -70,7 +70,7 @@ def answer(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     may_answer.set()
 
 
-def test_whoever_asks_again_waits_for_the_same_answer(answer: threading.Event) -> None:
+def test_repeated_lookups_share_one_pending_query(answer: threading.Event) -> None:
     def asking() -> list[threading.Thread]:
         return [thread for thread in threading.enumerate() if thread.name == "names"]
 
@@ -86,7 +86,7 @@ def test_whoever_asks_again_waits_for_the_same_answer(answer: threading.Event) -
     assert asking() == []
 
 
-def test_a_name_that_nobody_has_is_said_as_the_system_says_it(answer: threading.Event) -> None:
+def test_an_unknown_name_raises_the_systems_own_error(answer: threading.Event) -> None:
     answer.set()
     with pytest.raises(socket.gaierror):
         addresses_of("nowhere.invalid", 443, 30)

@@ -1,4 +1,4 @@
-"""The otlp sink: it writes what OpenTelemetry's own library reads, and takes every answer as OTLP means it."""
+"""The otlp sink: OpenTelemetry's own library can read its requests, and it classifies answers as OTLP defines them."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ def sealed(event: dict[str, Any]) -> Sealed:
 
 
 def arrived(events: Sequence[dict[str, Any]], encoding: Any = "protobuf") -> Request:
-    """The request for these events, as it arrives."""
+    """The request for these events, as the receiver sees it."""
     [made] = OtlpSink(OtlpOptions(encoding=encoding)).render([sealed(event) for event in events], "key")
     headers = {name.lower(): value for name, value in made.headers.items()}
     return Request(made.method, made.path, headers, made.body, 0.0)
 
 
 def record_of(**fields: Any) -> tuple[dict[str, Any], Any, dict[str, Any]]:
-    """The resource, the record and the attributes of one event."""
+    """The resource attributes, the log record and its attributes for one event."""
     event = {"id": "a" * 32, "kind": "system", "time": "2026-03-01T10:00:00.123Z", **fields}
     [record] = records_of(arrived([event]))
     return record
 
 
-# What is written
+# Requests
 
 values = st.recursive(
     st.none()
@@ -72,7 +72,7 @@ values = st.recursive(
 
 
 @given(st.dictionaries(st.text(min_size=1, max_size=120), values, max_size=5), st.text(max_size=300))
-def test_any_values_are_written_as_the_published_types_write_them(attributes: dict[str, Any], text: str) -> None:
+def test_any_values_are_encoded_as_the_published_types_encode_them(attributes: dict[str, Any], text: str) -> None:
     record = mapping.log_record({"id": "x", "text": text, "time": "2026-03-01T10:00:00.123Z"}, SEEN)
     groups = [Group({"host.id": "h"}, [record._replace(attributes=attributes)])]
     written = protobuf.logs(groups, ("collector", "1"), "url")
@@ -82,7 +82,7 @@ def test_any_values_are_written_as_the_published_types_write_them(attributes: di
     assert plain(as_json) == plain(read)
 
 
-def test_both_encodings_of_real_events_say_the_same() -> None:
+def test_both_encodings_of_real_events_are_equivalent() -> None:
     as_bytes, as_json = arrived(SAMPLES), arrived(SAMPLES, "json")
     read = decoded(as_bytes.body, ExportLogsServiceRequest, is_json=False)
     assert read.SerializeToString() == as_bytes.body
@@ -97,17 +97,17 @@ def leaves(part: Any) -> list[Any]:
     return [part]
 
 
-def test_no_event_loses_anything() -> None:
+def test_every_value_of_an_event_is_in_its_record() -> None:
     for event in [*SAMPLES, {**SAMPLES[0], "field_of_tomorrow": {"a": ["not known yet"]}}]:
         [(resource, record, attributes)] = records_of(arrived([event]))
         said = {str(leaf) for leaf in leaves([resource, attributes])} | {record.body.string_value}
-        # Times and the client's name have a form of their own, and input tokens are a sum.
+        # Times and the client's name are written in another form, and input tokens are summed.
         own_form = {event["time"], event["client"]["name"], str(event.get("usage", {}).get("input_tokens"))}
         own_form |= {event["provider"]} if "provider" in event else set()
         assert {str(leaf) for leaf in leaves(event)} - said - own_form - {"tool_call", "tool_result"} == set(), event
 
 
-def test_a_record_says_when_it_happened_when_it_was_read_and_how_bad_it_is() -> None:
+def test_a_record_has_its_event_time_its_observed_time_and_a_severity() -> None:
     _, record, attributes = record_of(kind="user_prompt", text="Hello", client={"name": "claude_code"})
     assert (record.time_unix_nano, record.observed_time_unix_nano) == (1772359200_123000000, 1790000000_250000000)
     assert (record.severity_number, record.severity_text) == (9, "INFO")
@@ -121,7 +121,7 @@ def test_a_record_says_when_it_happened_when_it_was_read_and_how_bad_it_is() -> 
     assert record_of(kind="mode")[1].body.string_value == "collector.mode"
 
 
-def test_an_event_that_is_too_old_for_its_engine_is_filed_under_the_time_it_was_read_at() -> None:
+def test_an_event_too_old_for_the_engine_is_filed_under_the_time_it_was_read() -> None:
     sink = OtlpSink(OtlpOptions(event_time_days=6))
     old, recent = "2026-03-01T10:00:00.123Z", "2026-09-20T10:00:00.000Z"  # the day before it was read
     events = [sealed({"id": name, "kind": "mode", "time": name}) for name in (old, recent)]
@@ -135,13 +135,13 @@ def test_an_event_that_is_too_old_for_its_engine_is_filed_under_the_time_it_was_
     assert "collector.time" not in told[recent][1]
 
 
-def test_half_of_a_character_is_no_reason_to_lose_an_event() -> None:
+def test_an_unpaired_surrogate_does_not_lose_the_event() -> None:
     body = b'{"id":"a","kind":"user_prompt","time":"2026-03-01T10:00:00.123Z","text":"half \\ud83d"}'
     [made] = OtlpSink().render([Sealed("a", body, {}, SEEN)], "key")
     assert "half \ufffd".encode() in made.body
 
 
-def test_a_resource_says_who_speaks_and_events_of_one_are_together() -> None:
+def test_a_resource_names_the_sender_and_groups_its_events() -> None:
     sender = {"host": {"id": "1", "name": "m"}, "user": "ada", "installation_id": "i", "labels": {"team": "platform"}}
     first = {"id": "1", "kind": "title", "client": {"name": "claude_code", "version": "2.1.9"}, **sender}
     other = {"id": "2", "kind": "heartbeat", "client": {"name": "collector", "version": "1"}, **sender}
@@ -164,7 +164,7 @@ def test_a_resource_says_who_speaks_and_events_of_one_are_together() -> None:
     assert all(resource[name] for name in ("host.arch", "os.type", "os.version"))
 
 
-def test_tokens_are_counted_as_the_conventions_count_them() -> None:
+def test_token_counts_follow_the_semantic_conventions() -> None:
     usage: dict[str, Any] = {
         "input_tokens": 3,
         "cache_read_tokens": 1000,
@@ -192,11 +192,11 @@ def test_tokens_are_counted_as_the_conventions_count_them() -> None:
         "gen_ai.usage.reasoning.output_tokens": 9,
     }
     assert (told["speed"], told["collector.usage.web_search_requests"], told["agent_id"]) == ("fast", 1, "a1")
-    assert "gen_ai.provider.name" in record_of(kind="tool_result")[2]  # required of every operation
+    assert "gen_ai.provider.name" in record_of(kind="tool_result")[2]  # required for every operation
     assert "gen_ai.operation.name" not in record_of(kind="assistant_response", model="<synthetic>")[2]
 
 
-def test_the_only_call_and_the_only_answer_have_places_of_their_own() -> None:
+def test_a_single_tool_call_or_result_has_attributes_of_its_own() -> None:
     call = {"type": "tool_call", "call_id": "c", "name": "Bash", "input": {"command": "ls", "timeout": 5}}
     thought = {"type": "thinking", "text": "hm"}
     tool = {"name": "Bash", "call_id": "c"}
@@ -213,7 +213,7 @@ def test_the_only_call_and_the_only_answer_have_places_of_their_own() -> None:
 
 
 def published_names() -> set[str]:
-    """Every attribute that stands in the packages of the conventions."""
+    """Every attribute name found in the packages of the semantic conventions."""
     found: set[str] = set()
     for package in ("opentelemetry.util.genai", "opentelemetry.semconv"):
         spec = importlib.util.find_spec(package)
@@ -224,18 +224,18 @@ def published_names() -> set[str]:
     return found
 
 
-def test_every_name_that_is_said_to_be_of_the_conventions_is() -> None:
+def test_every_name_attributed_to_the_conventions_is_in_them() -> None:
     all_rows = (*mapping.RESOURCE, *mapping.LOG, *mapping.SPANS)
     rows = [row for row in all_rows if row.named_by in (mapping.GEN_AI, mapping.GENERAL)]
     assert {row.attribute for row in rows} - published_names() == {"gen_ai.*"}
     assert len(rows) > 30
 
 
-# What is answered
+# Answers
 
 
 def rejecting(count: int, why: str = "") -> bytes:
-    """A partial success, by the published types."""
+    """A partial success, built with the published types."""
     response = ExportLogsServiceResponse()
     response.partial_success.rejected_log_records = count
     response.partial_success.error_message = why
@@ -282,7 +282,7 @@ ANSWERS: list[tuple[int, dict[str, str], bytes, Verdict]] = [
 
 
 @pytest.mark.parametrize(("status", "headers", "body", "verdict"), ANSWERS)
-def test_every_answer_is_taken_as_otlp_means_it(
+def test_every_answer_is_classified_as_otlp_defines_it(
     status: int, headers: dict[str, str], body: bytes, verdict: Verdict
 ) -> None:
     assert OtlpSink().classify(Answer(status, httpx.Headers(headers), body)) == verdict
@@ -293,7 +293,7 @@ def deliverer(answer: Any) -> Deliverer:
     return Deliverer(Channel(OtlpSink(), transport), Policy(QUICK, window=1, max_wait=5.0))
 
 
-def test_some_that_were_rejected_without_a_name_are_kept_and_not_sent_again() -> None:
+def test_unnamed_rejections_quarantine_the_whole_batch_and_nothing_is_resent() -> None:
     sent: list[int] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -307,7 +307,7 @@ def test_some_that_were_rejected_without_a_name_are_kept_and_not_sent_again() ->
 
 
 @pytest.mark.parametrize("taken", [0, 1])
-def test_a_sink_that_rejects_all_of_everything_is_misconfigured(taken: int) -> None:
+def test_a_sink_that_rejects_every_event_halts(taken: int) -> None:
     bodies = itertools.chain([b""] * taken, itertools.repeat(rejecting(1000, "no such tenant")))
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -317,7 +317,7 @@ def test_a_sink_that_rejects_all_of_everything_is_misconfigured(taken: int) -> N
         list(deliverer(answer).deliver([batch("a"), batch(*names(40))]))
 
 
-def test_what_a_sink_remarks_is_passed_on_once(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_sinks_remark_is_logged_once(capfd: pytest.CaptureFixture[str]) -> None:
     def answer(request: httpx.Request) -> httpx.Response:
         return httpx.Response(200, content=rejecting(0, "the disk is nearly full"), headers=BYTES)
 
@@ -326,5 +326,5 @@ def test_what_a_sink_remarks_is_passed_on_once(capfd: pytest.CaptureFixture[str]
     assert "".join(capfd.readouterr()).count("the disk is nearly full") == 1
 
 
-def test_the_page_is_what_the_mapping_says() -> None:
+def test_the_documentation_page_matches_the_mapping() -> None:
     assert otlp_page.PAGE_PATH.read_text() == otlp_page.page_text(), "run: python -m tests.delivery.otlp_page"

@@ -1,4 +1,4 @@
-"""Proxies: which requests go through one, and that nothing in `no_proxy` stops an agent."""
+"""Proxies: which requests go through one, and that no entry in `no_proxy` can stop the agent."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.talking import talking
 OF_OTHERS = "localhost,127.0.0.1,[::1],::1,fe80::/10,[::1]:80,.corp.example,10.0.0.0/8,x:y,<local>,[::1"
 
 
-def test_what_other_programs_want_in_no_proxy_stops_no_agent(tmp_path: Path) -> None:
+def test_odd_no_proxy_entries_do_not_stop_the_agent(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.session().prompt("through the proxy")
     with Sink() as proxy:
@@ -55,7 +55,7 @@ def test_what_other_programs_want_in_no_proxy_stops_no_agent(tmp_path: Path) -> 
         ("https://[2001:db8::7]:8443/e", "[2001:db8::7]:8443"),
     ],
 )
-def test_what_no_proxy_means_goes_straight_there(monkeypatch: pytest.MonkeyPatch, url: str, no_proxy: str) -> None:
+def test_hosts_matching_no_proxy_are_reached_directly(monkeypatch: pytest.MonkeyPatch, url: str, no_proxy: str) -> None:
     monkeypatch.setenv("https_proxy", "http://proxy.example:3128")
     assert proxy_of(url) is not None
     monkeypatch.setenv("no_proxy", no_proxy)
@@ -65,14 +65,14 @@ def test_what_no_proxy_means_goes_straight_there(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     "no_proxy", ["", " , ", "ink.example", "a.sink.example", "sink.example:80", "10.0.0.0/8", "fe80::/10", "[::1", "."]
 )
-def test_anything_else_goes_through_the_proxy(monkeypatch: pytest.MonkeyPatch, no_proxy: str) -> None:
+def test_every_other_host_is_reached_through_the_proxy(monkeypatch: pytest.MonkeyPatch, no_proxy: str) -> None:
     monkeypatch.setenv("https_proxy", "me:not-a-word@proxy.example:3128")
     monkeypatch.setenv("no_proxy", no_proxy)
     assert str(proxy_of("https://sink.example/e")) == "proxy http://proxy.example:3128 (from https_proxy)"
     assert "not-a-word" not in repr(proxy_of("https://sink.example/e"))
 
 
-def test_a_proxy_for_other_requests_need_not_be_usable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unusable_proxy_for_other_requests_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("https_proxy", "http://proxy.example:3128")
     monkeypatch.setenv("all_proxy", "socks5://proxy.example:1080")
     Transport(SinkSettings(), "https://sink.example/").close()

@@ -1,4 +1,4 @@
-"""Rotation: a token or a certificate that is replaced counts from the next request on; what failed is named."""
+"""Rotation: a replaced token or certificate is used from the next request on, and a file that fails is named."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ def transport_to(sink: Sink, settings: SinkSettings) -> Transport:
 
 
 def token(sink: Sink) -> str:
-    """The last one that arrived."""
+    """The Authorization header of the last request that arrived."""
     return sink.requests[-1].headers["authorization"]
 
 
 def replace(path: Path, text: str) -> None:
-    """As careful tools do it."""
+    """Replaces the file atomically, as careful tools do."""
     fresh = path.with_suffix(".fresh")
     fresh.write_text(text)
     os.replace(fresh, path)
 
 
-def test_a_token_that_is_replaced_is_used_at_the_next_request(tmp_path: Path) -> None:
+def test_a_replaced_token_is_used_from_the_next_request_on(tmp_path: Path) -> None:
     path = tmp_path / "token"
     path.write_text("first-one")
     settings = SinkSettings(token_file=path)
@@ -59,13 +59,13 @@ def test_a_token_that_is_replaced_is_used_at_the_next_request(tmp_path: Path) ->
         path.unlink()
         transport.post(REQUEST)
         transport.close()
-    assert transport._clients.generation == 2  # what did not change was not renewed
+    assert transport._clients.generation == 2  # only a changed token renewed the clients
     assert told == ["Bearer first-one", "Bearer second-one", *["Bearer third-one!"] * 3]
     assert token(sink) == "Bearer third-one!"
     assert transport.without_secrets("first-one third-one!") == "******** ********"
 
 
-def test_a_credential_of_systemd_may_be_replaced_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_systemd_credential_may_be_replaced_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
     with Sink() as sink:
         transport = transport_to(sink, SinkSettings())
@@ -77,7 +77,7 @@ def test_a_credential_of_systemd_may_be_replaced_too(tmp_path: Path, monkeypatch
     assert token(sink) == "Bearer from-systemd"
 
 
-def test_what_is_in_flight_ends_as_it_began(tmp_path: Path) -> None:
+def test_a_request_in_flight_keeps_the_token_it_started_with(tmp_path: Path) -> None:
     path, gate = tmp_path / "token", threading.Event()
     path.write_text("first-one")
     with Sink(Scripted(held=gate), then=Scripted()) as sink:
@@ -123,12 +123,12 @@ def test_the_service_uses_a_new_token_without_a_restart(tmp_path: Path) -> None:
 
 @pytest.fixture
 def strict(authority: Authority) -> Iterator[Sink]:
-    """A sink that asks for a certificate of this authority."""
+    """A sink that requires a client certificate issued by this authority."""
     with Sink(tls=authority.server(asks_client=True)) as sink:
         yield sink
 
 
-def test_certificates_that_are_replaced_are_used_at_the_next_request(
+def test_replaced_certificates_are_used_from_the_next_request_on(
     tmp_path: Path, authority: Authority, stranger: Authority, strict: Sink
 ) -> None:
     trusted, certificate, key = (tmp_path / name for name in ("ca.pem", "client.pem", "client.key"))
@@ -159,7 +159,9 @@ def _copy(made: tuple[Path, Path], certificate: Path, key: Path) -> None:
     shutil.copy(made[1], key)
 
 
-def test_a_sink_that_wants_a_client_certificate_says_that_none_is_set(authority: Authority, strict: Sink) -> None:
+def test_a_sink_that_requires_a_client_certificate_is_reported_when_none_is_set(
+    authority: Authority, strict: Sink
+) -> None:
     transport = transport_to(strict, SinkSettings(ca_file=authority.certificate))
     verdict, _ = transport.post(REQUEST)
     transport.close()
@@ -168,7 +170,7 @@ def test_a_sink_that_wants_a_client_certificate_says_that_none_is_set(authority:
     assert "sink.client_cert" in verdict.advice
 
 
-def test_tls_1_2_names_the_certificate_too(authority: Authority, stranger: Authority) -> None:
+def test_the_certificate_is_named_with_tls_1_2_too(authority: Authority, stranger: Authority) -> None:
     server = authority.server(asks_client=True)
     server.maximum_version = ssl.TLSVersion.TLSv1_2
     certificate, key = stranger.issue("agent.test")
@@ -179,7 +181,7 @@ def test_tls_1_2_names_the_certificate_too(authority: Authority, stranger: Autho
     assert str(certificate) in verdict.reason
 
 
-# What is told
+# Advice
 
 
 @pytest.mark.parametrize("status", [401, 403])
@@ -200,9 +202,7 @@ def test_without_a_token_the_advice_says_that_none_is_set(tmp_path: Path, status
 
 
 @pytest.mark.parametrize("variable", ["https_proxy", "HTTPS_PROXY", "all_proxy"])
-def test_a_proxy_that_is_not_there_is_named_without_its_password(
-    monkeypatch: pytest.MonkeyPatch, variable: str
-) -> None:
+def test_an_unreachable_proxy_is_named_without_its_password(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         free = listener.getsockname()[1]
     monkeypatch.setenv(variable, f"http://me:not-a-word@127.0.0.1:{free}/")

@@ -1,4 +1,4 @@
-"""Settling a batch: what each answer does to it, with scripted answers and no waiting."""
+"""Settling a batch: what each kind of answer does to it, with scripted answers and no waiting."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PATIENT = Policy(QUICK, max_wait=5.0, window=1)
 def settling(
     receiver: Answering, batches: Iterable[Batch], policy: Policy = PATIENT, sink: Sink | None = None
 ) -> Iterator[Receipt]:
-    """One batch after another, as one agent would."""
+    """Settles one batch after another with shared health, as an agent does."""
     health, way, waiting = Health(policy.clock), channel(receiver, sink), Waiting(Interrupt(), policy.clock)
     for each in batches:
         yield Settling(each, way.post, health, policy, waiting, way.address).receipt()
@@ -54,7 +54,7 @@ def test_any_2xx_acknowledges(status: int) -> None:
 
 
 @pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504, 599])
-def test_a_passing_failure_sends_the_same_request_again(status: int) -> None:
+def test_a_transient_failure_sends_the_same_request_again(status: int) -> None:
     receiver = Receiver(answering(*[httpx.Response(status, headers={"Retry-After": "0"})] * 2))
     [receipt] = settle(receiver, batch("a", "b"))
     assert receipt.refused == []
@@ -75,7 +75,7 @@ def test_a_sink_that_stays_down_is_given_up_after_the_waiting_time() -> None:
         settle(Receiver(lambda _: httpx.Response(503)), batch("a"), policy=waiting_at_most(0.05))
 
 
-def test_a_broken_connection_is_a_passing_failure() -> None:
+def test_a_broken_connection_is_a_transient_failure() -> None:
     answers = iter([True, False])
 
     def rule(ids: list[str]) -> httpx.Response:
@@ -89,7 +89,7 @@ def test_a_broken_connection_is_a_passing_failure() -> None:
 
 @pytest.mark.parametrize("status", [400, 422, 409])
 @pytest.mark.parametrize("bad", [{"e0"}, {"e6"}, {"e3", "e4"}, {"e0", "e1", "e6"}])
-def test_poison_costs_exactly_itself(status: int, bad: set[str]) -> None:
+def test_poison_events_cost_exactly_themselves(status: int, bad: set[str]) -> None:
     receiver = Receiver(failing_on(*bad, status=status))
     [receipt] = settle(receiver, batch(*names(7)))
     assert {thing.id for thing in receipt.refused} == bad
@@ -112,15 +112,15 @@ def test_a_sink_that_refuses_everything_is_not_asked_about_every_event(taken_bef
 
 
 @pytest.mark.parametrize("good", [{"e0"}, {"e999"}, {"e450", "e451", "e452", *names(300)[200:]}])
-def test_a_sink_that_takes_few_of_its_first_batch_is_searched_for_them(good: set[str]) -> None:
+def test_the_few_events_of_a_first_batch_that_a_sink_accepts_are_found(good: set[str]) -> None:
     bad = set(names(1000)) - good
     receiver = Receiver(failing_on(*bad))
-    with contextlib.suppress(SinkHalted):  # it may, but not before it has found one that is taken
+    with contextlib.suppress(SinkHalted):  # it may halt, but only after finding an event that is accepted
         settle(receiver, batch(*names(1000)))
     assert receiver.stored & good
 
 
-def test_a_sink_that_begins_to_refuse_everything_halts_after_a_few() -> None:
+def test_a_sink_that_starts_refusing_everything_halts_after_a_few_events() -> None:
     answers = itertools.chain([httpx.Response(200)], itertools.repeat(httpx.Response(400)))
     receipts: list[Receipt] = []
     with pytest.raises(SinkHalted):
@@ -128,7 +128,7 @@ def test_a_sink_that_begins_to_refuse_everything_halts_after_a_few() -> None:
     assert sum(len(receipt.refused) for receipt in receipts) < 10
 
 
-def test_many_poisoned_events_in_a_row_do_not_halt_a_sink_that_takes_others() -> None:
+def test_many_poison_events_in_a_row_do_not_halt_a_sink_that_accepts_others() -> None:
     bad = names(60)[5:35]
     receiver = Receiver(failing_on(*bad))
     [receipt] = settle(receiver, batch(*names(60)))
@@ -136,7 +136,7 @@ def test_many_poisoned_events_in_a_row_do_not_halt_a_sink_that_takes_others() ->
 
 
 @pytest.mark.parametrize("bad", [{"e0"}, {"e8"}, {"e0", "e8"}, {"e3", "e4"}])
-def test_an_event_that_always_breaks_a_healthy_sink_is_quarantined(bad: set[str]) -> None:
+def test_an_event_on_which_a_healthy_sink_always_fails_is_quarantined(bad: set[str]) -> None:
     receiver = Receiver(failing_on(*bad, status=500))
     first, second = settle(receiver, batch("good"), batch(*names(9)))
     assert first.refused == []
@@ -145,7 +145,7 @@ def test_an_event_that_always_breaks_a_healthy_sink_is_quarantined(bad: set[str]
 
 
 @pytest.mark.parametrize("how", [httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError, httpx.ReadTimeout])
-def test_an_event_that_makes_a_healthy_sink_hang_up_or_fall_silent_is_quarantined(how: type[httpx.HTTPError]) -> None:
+def test_an_event_that_makes_a_healthy_sink_hang_up_or_time_out_is_quarantined(how: type[httpx.HTTPError]) -> None:
     def rule(ids: list[str]) -> httpx.Response:
         if "e3" in ids:
             raise how("gone")
@@ -156,7 +156,7 @@ def test_an_event_that_makes_a_healthy_sink_hang_up_or_fall_silent_is_quarantine
     assert [thing.id for thing in second.refused] == ["e3"]
 
 
-def test_a_request_that_a_sink_cannot_answer_in_time_is_not_repeated_for_ever() -> None:
+def test_a_request_that_always_times_out_is_split() -> None:
     def rule(ids: list[str]) -> httpx.Response:
         if len(ids) > 2:
             raise httpx.ReadTimeout("no answer")
@@ -174,7 +174,7 @@ def test_poison_at_both_ends_of_the_first_batch_does_not_look_like_an_outage() -
     assert receiver.stored == set(names(9)) - {"e0", "e8"}
 
 
-def test_an_event_that_a_healthy_sink_fails_on_slowly_is_quarantined_all_the_same() -> None:
+def test_an_event_on_which_a_healthy_sink_fails_slowly_is_quarantined_too() -> None:
     passed = 0.0
 
     def rule(ids: list[str]) -> httpx.Response:
@@ -188,17 +188,17 @@ def test_an_event_that_a_healthy_sink_fails_on_slowly_is_quarantined_all_the_sam
     assert [thing.id for thing in second.refused] == ["e3"]
 
 
-def test_a_sink_that_fails_on_many_and_refuses_each_is_given_up_after_the_waiting_time() -> None:
+def test_a_sink_that_fails_on_batches_and_refuses_single_events_is_given_up_in_time() -> None:
     receiver = Receiver(lambda ids: httpx.Response(500 if len(ids) > 1 else 400))
     with pytest.raises(SinkUnavailable):
         settle(receiver, batch(*names(9)), policy=waiting_at_most(0.2))
 
 
-def test_a_sink_that_comes_and_goes_is_not_blamed_on_an_event() -> None:
+def test_a_flapping_sink_is_not_blamed_on_an_event() -> None:
     posts: dict[str, int] = {}
 
     def flapping(ids: list[str]) -> httpx.Response:
-        """Well for the canary, and down whenever `e` is tried, the last time but one excepted: bad luck, not poison."""
+        """Well for the canary but down for every try of `e` except the last but one: bad luck, not poison."""
         posts[ids[0]] = posts.get(ids[0], 0) + 1
         is_down = "e" in ids and posts["e"] != 2 * QUICK.poison_tries + 3
         return httpx.Response(500 if is_down else 200)
@@ -214,7 +214,7 @@ def test_an_outage_is_never_blamed_on_an_event() -> None:
     assert [receipt.refused for receipt in receipts] == [[], []]
 
 
-def test_a_request_that_is_too_large_is_halved_and_the_limit_is_remembered() -> None:
+def test_a_too_large_request_is_halved_and_the_limit_is_remembered() -> None:
     receiver = Receiver(lambda ids: httpx.Response(413 if len(ids) > 2 else 200))
     receipts = settle(receiver, batch(*names(8), size=100), batch(*[f"f{n}" for n in range(8)], size=100))
     assert [receipt.refused for receipt in receipts] == [[], []]
@@ -223,7 +223,7 @@ def test_a_request_that_is_too_large_is_halved_and_the_limit_is_remembered() -> 
     assert not any("f0" in ids for ids in too_large)
 
 
-def test_an_event_that_is_too_large_alone_is_cut_and_says_so() -> None:
+def test_an_event_too_large_even_alone_is_truncated_and_marked() -> None:
     bodies: list[bytes] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -237,7 +237,7 @@ def test_an_event_that_is_too_large_alone_is_cut_and_says_so() -> None:
     assert sent["truncated"] == {"text": 50_000}
 
 
-def test_an_event_that_no_cut_makes_small_enough_is_quarantined() -> None:
+def test_an_event_that_cannot_be_cut_small_enough_is_quarantined() -> None:
     receiver = Receiver(lambda ids: httpx.Response(413 if "a" in ids else 200))
     [receipt] = settle(receiver, batch("b", "a", size=10_000))
     assert [thing.id for thing in receipt.refused] == ["a"]
@@ -250,7 +250,7 @@ def test_a_sink_that_finds_every_event_too_large_halts_and_quarantines_nothing()
     assert receipts == []
 
 
-def test_a_limit_that_is_gone_is_forgotten() -> None:
+def test_a_limit_that_no_longer_applies_is_forgotten() -> None:
     limited = itertools.chain([True] * 3, itertools.repeat(False))
     receiver = Receiver(lambda ids: httpx.Response(413 if len(ids) > 1 and next(limited) else 200))
     many = [batch(*(f"{number}-{name}" for name in names(8)), size=100) for number in range(60)]
@@ -259,7 +259,7 @@ def test_a_limit_that_is_gone_is_forgotten() -> None:
     assert len(receiver.stored) == 480
 
 
-def test_events_that_the_body_names_are_quarantined_with_its_reason() -> None:
+def test_events_rejected_in_the_body_are_quarantined_with_its_reason() -> None:
     body = b'{"accepted":1,"duplicate":0,"rejected":[{"id":"a","reason":"no such project"}]}'
     [receipt] = settle(Receiver(lambda _: httpx.Response(200, content=body)), batch("a", "b"))
     assert [(thing.id, thing.reason) for thing in receipt.refused] == [("a", "rejected by the sink: no such project")]
@@ -270,17 +270,19 @@ def test_events_that_the_body_names_are_quarantined_with_its_reason() -> None:
     [
         (["b"], "b", "rejected by the sink: no reason given"),
         (2, "abc", "perhaps rejected by the sink: 2 of 3"),
-        (["B", {"id": "x"}], "abc", "perhaps rejected by the sink: 2 of 3"),  # spelt otherwise, or its own ids
+        (["B", {"id": "x"}], "abc", "perhaps rejected by the sink: 2 of 3"),  # spelt differently, or the sink's own ids
         ([{"id": 7}, {"reason": "no"}], "abc", "perhaps rejected by the sink: 2 of 3"),
     ],
 )
-def test_what_is_rejected_under_no_id_that_was_sent_is_set_aside(rejected: object, refused: str, reason: str) -> None:
+def test_rejections_without_a_known_id_quarantine_every_possible_event(
+    rejected: object, refused: str, reason: str
+) -> None:
     answer = httpx.Response(200, json={"accepted": 1, "rejected": rejected})
     [receipt] = settle(Receiver(lambda _: answer), batch("a", "b", "c"))
     assert {thing.id: thing.reason for thing in receipt.refused} == dict.fromkeys(refused, reason)
 
 
-def test_an_event_that_cannot_be_written_for_a_sink_costs_exactly_itself() -> None:
+def test_an_event_that_cannot_be_rendered_costs_exactly_itself() -> None:
     class Clumsy(HttpSink):
         def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
             if any(event.id == "e3" for event in events):
@@ -294,13 +296,13 @@ def test_an_event_that_cannot_be_written_for_a_sink_costs_exactly_itself() -> No
 
 
 @pytest.mark.parametrize("before", [b"\n", b"\r\n \t", b"\xef\xbb\xbf", b"\xef\xbb\xbf\n"])
-def test_what_a_server_writes_before_its_answer_hides_nothing_it_rejects(before: bytes) -> None:
+def test_whitespace_or_a_byte_order_mark_before_the_body_hides_no_rejection(before: bytes) -> None:
     body = before + b'{"rejected":[{"id":"a","reason":"no"}]}'
     [receipt] = settle(Receiver(lambda _: httpx.Response(200, content=body)), batch("a", "b"))
     assert [thing.id for thing in receipt.refused] == ["a"]
 
 
-def test_an_answer_that_rejects_more_than_is_read_loses_nothing() -> None:
+def test_rejections_beyond_the_part_of_an_answer_that_is_read_are_not_lost() -> None:
     def rule(ids: list[str]) -> httpx.Response:
         rejected = [{"id": each, "reason": "x" * 50_000} for each in ids if each != "e7"]
         body = orjson.dumps({"accepted": len(ids) - len(rejected), "rejected": rejected})
@@ -316,7 +318,7 @@ def rejecting_all(request: httpx.Request) -> httpx.Response:
 
 
 @pytest.mark.parametrize("takes_one_first", [False, True])
-def test_a_sink_whose_answers_reject_every_event_halts_after_a_few(takes_one_first: bool) -> None:
+def test_a_sink_that_rejects_every_event_in_its_answers_halts_after_a_few(takes_one_first: bool) -> None:
     answers = [httpx.Response(200)] if takes_one_first else []
 
     def receiver(request: httpx.Request) -> httpx.Response:
@@ -329,7 +331,7 @@ def test_a_sink_whose_answers_reject_every_event_halts_after_a_few(takes_one_fir
 
 
 @pytest.mark.parametrize("body", [b"{", b"[]", b'{"rejected":"a"}', b'{"rejected":{}}', b"\xff", b'{"duplicate":"x"}'])
-def test_a_body_that_makes_no_sense_changes_nothing(body: bytes) -> None:
+def test_a_nonsensical_body_of_a_2xx_is_ignored(body: bytes) -> None:
     [receipt] = settle(Receiver(lambda _: httpx.Response(200, content=body)), batch("a"))
     assert receipt.refused == []
 
@@ -340,13 +342,13 @@ def test_an_absurd_retry_after_waits_no_longer_than_the_longest_wait() -> None:
     assert receipt.refused == []
 
 
-def test_where_a_refusal_says_nothing_of_the_sink_it_never_halts() -> None:
+def test_with_may_halt_off_refusing_every_event_does_not_halt() -> None:
     policy = Policy(QUICK, window=1, may_halt=False)
     [receipt] = settle(Receiver(lambda _: httpx.Response(400)), batch(*names(30)), policy=policy)
     assert {thing.id for thing in receipt.refused} == set(names(30))
 
 
-def test_a_batch_that_nobody_waits_for_any_more_is_not_tried_again() -> None:
+def test_an_abandoned_batch_is_not_retried() -> None:
     waiting = Waiting(Interrupt())
 
     def rule(ids: list[str]) -> httpx.Response:
@@ -360,7 +362,7 @@ def test_a_batch_that_nobody_waits_for_any_more_is_not_tried_again() -> None:
     assert len(receiver.requests) == 1
 
 
-def test_what_is_larger_than_the_sink_takes_is_halved_without_asking_and_says_nothing_of_the_sink() -> None:
+def test_a_batch_over_the_sinks_own_limit_is_halved_without_a_request_and_without_affecting_health() -> None:
     posted: list[list[str]] = []
     health = Health(clock=lambda: 7.0)
     health.note(Retry("down"), [])
@@ -377,7 +379,7 @@ def test_what_is_larger_than_the_sink_takes_is_halved_without_asking_and_says_no
     assert receipt.refused == []
 
 
-def test_what_is_put_off_is_sent_again_alone_until_it_is_taken() -> None:
+def test_deferred_events_are_resent_on_their_own_until_accepted() -> None:
     requests: list[list[str]] = []
 
     def post(events: Sequence[Sealed], waiting: Waiting) -> Posted:
@@ -385,7 +387,7 @@ def test_what_is_put_off_is_sent_again_alone_until_it_is_taken() -> None:
         return Posted(Accepted(later=frozenset(event.id for event in events[1:])))
 
     waiting = Waiting(Interrupt(), PATIENT.clock)
-    many = batch(*names(400))  # one after another: that must not be a matter of how deep calls may go
+    many = batch(*names(400))  # one after another, which must not run into the recursion limit
     receipt = Settling(many, post, Health(PATIENT.clock), PATIENT, waiting, "here").receipt()
     assert receipt.refused == []
     assert requests == [names(400)[number:] for number in range(400)]

@@ -1,4 +1,4 @@
-"""What a status means where no sink knows better."""
+"""The meaning of HTTP statuses, unless a sink knows better."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ NOW = 1000.0
         ((300, 301, 302, 303, 304, 307, 308, 401, 402, 403, 404, 405, 406, 407, 410, 411, 415, 431, 451), Halt),
     ],
 )
-def test_every_status_but_2xx_has_its_meaning(statuses: tuple[int, ...], verdict: type) -> None:
+def test_every_status_other_than_2xx_has_a_verdict(statuses: tuple[int, ...], verdict: type) -> None:
     found = {status: type(verdict_of(Answer(status, {}, b""), NOW)) for status in statuses}
     assert found == dict.fromkeys(statuses, verdict)
     assert not any(is_success(Answer(status, {}, b"")) for status in statuses)
 
 
-def test_an_answer_that_an_event_may_have_caused_is_told_from_one_that_says_later() -> None:
+def test_failures_an_event_may_have_caused_are_told_apart_from_busy_answers() -> None:
     suspected = [status for status in (429, 500, 502, 503, 504) if is_suspected(status)]
     assert suspected == [500, 502, 504]
 

@@ -1,4 +1,4 @@
-"""The embedded store is a sink like the others: it says where events go, and nobody asks what is special about it."""
+"""The embedded store is a sink like the others: it says where events go, and no code treats it as a special case."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.service.process import status_of, wait_until
 from tests.test_rooms import OURS, name_of
 
 
-def test_where_events_go_is_said_alike_whether_the_agent_runs_or_not(tmp_path: Path) -> None:
+def test_status_names_the_store_alike_whether_the_agent_runs_or_not(tmp_path: Path) -> None:
     home, database = Home(tmp_path), tmp_path / "events.db"
     home.session().prompt("one")
     agent = Agent(home, environment={"COLLECTOR_STORE__DATABASE": str(database)})
@@ -27,7 +27,7 @@ def test_where_events_go_is_said_alike_whether_the_agent_runs_or_not(tmp_path: P
     assert expected in agent.run("doctor", *agent.places()).stdout
 
 
-def test_whoever_waits_for_the_store_hears_why(tmp_path: Path) -> None:
+def test_a_scan_that_waits_for_the_store_says_why(tmp_path: Path) -> None:
     home, database = Home(tmp_path), tmp_path / "events.db"
     home.session().prompt("one")
     agent = Agent(home, environment={"COLLECTOR_STORE__DATABASE": str(database)})
@@ -38,8 +38,8 @@ def test_whoever_waits_for_the_store_hears_why(tmp_path: Path) -> None:
     assert agent.scan().ledger["delivered"] == 1
 
 
-def test_nobody_asks_which_type_a_sink_is() -> None:
-    """A comparison of types would be a special case that the next sink has to be added to."""
+def test_no_code_compares_sink_types() -> None:
+    """A comparison of types would be a special case that every new sink has to be added to."""
     assert [
         f"{name_of(path)}:{node.lineno}"
         for path in OURS

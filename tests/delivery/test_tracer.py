@@ -1,4 +1,4 @@
-"""The tracer: follows many transcripts at once with little memory, and takes one up again where it was left."""
+"""The tracer: follows many transcripts at once in little memory, and resumes each where it left off."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ Event = dict[str, Any]
 
 
 def event(number: int, kind: str, **fields: Any) -> Event:
-    """An event in the second with this number."""
+    """An event that happens this many seconds after ten o'clock."""
     time = f"2026-03-01T10:{number // 60:02d}:{number % 60:02d}.000Z"
     return {"id": f"{number:032x}", "kind": kind, "time": time, "session_id": "s", "client": {"version": "1"}, **fields}
 
 
 def row(number: int, message: str, *calls: str, stop: str = "", output: int = 1) -> Event:
-    """A row of an answer, which may call tools."""
+    """One row of a model's answer, which may call tools."""
     blocks = [{"type": "tool_call", "call_id": call, "name": "Bash"} for call in calls]
     more = {"message_id": message, "stop_reason": stop, "usage": {"output_tokens": output}, "blocks": blocks}
     return event(number, "tool_call" if calls else "assistant_response", **more)
@@ -41,7 +41,7 @@ def answer(number: int, call: str, **block: Any) -> Event:
 
 
 def follow(*events: Event) -> list[Any]:
-    """The spans of these events, in the order in which they are completed."""
+    """The spans of these events, in the order of completion."""
     made = Conversation()
     return [completed.span for each in events for completed in made.follow(each, {})]
 
@@ -53,7 +53,7 @@ def reading(key: str, silent: float) -> Reading:
 
 
 def items(key: str, events: Sequence[Event | None], silent: float, start: int = 0, length: int = 10) -> Iterator[Item]:
-    """The items of a source, all of one length; None is a line that gives no event."""
+    """The items of a source, all of the same length; None is a line without an event."""
     read = reading(key, silent)
     for number, each in enumerate(events):
         at = start + length * number
@@ -63,7 +63,7 @@ def items(key: str, events: Sequence[Event | None], silent: float, start: int = 
 
 
 class Followed:
-    """A tracer, and the names of the spans beside each event that it passed on."""
+    """A tracer; `read` gives the names of the spans that travel beside each event it passes on."""
 
     def __init__(self, **options: Any) -> None:
         self.now = NOW
@@ -85,10 +85,10 @@ class Followed:
         return [[made.span.name for made in outcome.beside if isinstance(made, Completed)] for outcome in outcomes]
 
 
-# A conversation
+# One conversation
 
 
-def test_rows_of_one_message_are_one_request_however_they_are_mixed_with_answers() -> None:
+def test_the_rows_of_one_message_are_one_request_even_with_tool_results_in_between() -> None:
     spans = follow(
         event(1, "user_prompt"),
         row(2, "m1", "c1", stop="tool_use", output=5),
@@ -112,7 +112,7 @@ def test_a_request_begins_when_the_model_was_asked() -> None:
     assert (lengths[span_id("request", "m1")], lengths[span_id("request", "m2")]) == (2_000, 500)
 
 
-def test_what_has_no_end_is_not_told_and_a_new_turn_forgets_it() -> None:
+def test_an_unfinished_tool_call_gives_no_span_and_a_new_turn_forgets_it() -> None:
     spans = follow(
         event(1, "user_prompt"),
         row(2, "m1", "c1"),
@@ -136,7 +136,7 @@ def test_times_that_run_backwards_still_nest(between: list[Event]) -> None:
         assert turn.start <= span.start <= span.end <= turn.end
 
 
-def test_what_is_open_is_bounded() -> None:
+def test_the_number_of_open_calls_is_bounded() -> None:
     made = Conversation()
     made.follow(event(1, "user_prompt"), {})
     for number in range(conversation.MOST_CALLS + 50):
@@ -144,7 +144,7 @@ def test_what_is_open_is_bounded() -> None:
     assert (len(made.calls), len(made.done)) == (conversation.MOST_CALLS, conversation.MOST_DONE)
 
 
-def test_spans_are_written_as_the_published_types_write_them() -> None:
+def test_spans_are_encoded_as_the_published_types_encode_them() -> None:
     failed = answer(3, "c1", ok=False, text="no such file")
     spans = follow(event(1, "user_prompt"), row(2, "m1", "c1"), failed, row(4, "m2"), event(5, "turn"))
     spans.append(spans[0]._replace(failure="", parent_id=b"", events=[SpanEvent(7, "x", {"a": [1, {"b": None}]})]))
@@ -157,16 +157,16 @@ def test_spans_are_written_as_the_published_types_write_them() -> None:
     assert plain(decoded(as_json, ExportTraceServiceRequest, is_json=True)) == plain(read)
 
 
-# Many of them, while they are read
+# Many conversations, as they are read
 
 
-def test_an_answer_at_the_end_of_a_silent_file_is_over() -> None:
+def test_a_final_answer_in_a_silent_file_completes_its_turn() -> None:
     followed = Followed()
     told = followed.read("a", event(1, "user_prompt"), row(2, "m1", stop="end_turn"), None, silent=60)
     assert told == [[], ["chat", "invoke_agent"]]
 
 
-def test_an_answer_that_was_just_written_is_over_a_little_later_and_goes_with_another_event() -> None:
+def test_a_fresh_final_answer_completes_later_and_travels_with_another_event() -> None:
     followed = Followed()
     assert followed.read("a", event(1, "user_prompt"), row(2, "m1", stop="end_turn")) == [[], []]
     assert followed.read("b", event(3, "user_prompt")) == [[]]
@@ -175,7 +175,7 @@ def test_an_answer_that_was_just_written_is_over_a_little_later_and_goes_with_an
     assert followed.read("b", event(5, "queue"), offset=20) == [[]]
 
 
-def test_a_turn_that_goes_on_in_the_next_pass_is_remembered_without_reading_again() -> None:
+def test_a_turn_that_continues_in_the_next_pass_is_remembered_without_rereading() -> None:
     followed = Followed()
     followed.read("a", event(1, "user_prompt"), row(2, "m1", "c1"))
     assert followed.read("a", answer(3, "c1"), event(4, "turn"), offset=20) == [
@@ -185,7 +185,7 @@ def test_a_turn_that_goes_on_in_the_next_pass_is_remembered_without_reading_agai
     assert followed.reaches == []
 
 
-def test_what_was_followed_but_not_acknowledged_is_followed_anew() -> None:
+def test_unacknowledged_events_are_followed_again() -> None:
     followed = Followed()
     events = [event(1, "user_prompt"), row(2, "m1", "c1"), answer(3, "c1"), event(4, "turn")]
     first = followed.read("a", *events)
@@ -194,7 +194,7 @@ def test_what_was_followed_but_not_acknowledged_is_followed_anew() -> None:
     assert followed.reaches == [tracer.FIRST_REACH]
 
 
-def test_a_long_turn_is_read_again_from_its_beginning() -> None:
+def test_a_long_turn_is_reread_from_its_beginning() -> None:
     followed = Followed()
     before = [event(1, "user_prompt"), row(2, "m1", "c1"), *[event(2, "queue")] * 18]
     told = followed.read("a", answer(3, "c1"), event(4, "turn"), offset=20 * tracer.FIRST_REACH, before=before)
@@ -202,7 +202,7 @@ def test_a_long_turn_is_read_again_from_its_beginning() -> None:
     assert followed.reaches == [tracer.FIRST_REACH, 8 * tracer.FIRST_REACH, 64 * tracer.FIRST_REACH]
 
 
-def test_conversations_beyond_a_number_are_forgotten() -> None:
+def test_the_number_of_remembered_conversations_is_bounded() -> None:
     followed = Followed(most_known=30)
     for number in range(50):
         followed.read(str(number), event(1, "user_prompt"), row(2, "m", stop="end_turn"))

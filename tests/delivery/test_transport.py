@@ -1,4 +1,4 @@
-"""One POST over real sockets: nothing a server does or leaves undone holds it beyond its deadline."""
+"""One POST over real sockets: nothing a server does or fails to do holds it beyond its deadline."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def post(url: str, settings: SinkSettings = SHORT, deadline: float | None = None
     ],
     ids=["headers", "body", "continue for ever", "chunks"],
 )
-def test_an_answer_that_dribbles_in_is_given_up_at_the_deadline(start: bytes, piece: bytes) -> None:
+def test_an_answer_that_dribbles_in_is_abandoned_at_the_deadline(start: bytes, piece: bytes) -> None:
     with talking(dribble(start, piece)) as url:
         assert post(url, PATIENT, DEADLINE) == Retry("the answer was not complete within 0.3 seconds")
 
 
-def test_a_time_out_says_what_was_waited_for_and_how_long() -> None:
+def test_a_timeout_says_what_was_waited_for_and_how_long() -> None:
     def say_nothing(_: socket.socket, closing: threading.Event) -> None:
         closing.wait(PLENTY)
 
@@ -82,7 +82,7 @@ def test_one_slow_answer_does_not_disturb_the_others() -> None:
         assert len(sink.answers) == 4
 
 
-def test_after_a_deadline_the_next_request_has_a_connection_of_its_own() -> None:
+def test_after_a_missed_deadline_the_next_request_gets_a_new_connection() -> None:
     with Sink(drip(pause=0.02), then=Scripted()) as sink:
         transport = Transport(PATIENT, sink.url, deadline=DEADLINE)
         assert isinstance(transport.post(REQUEST)[0], Retry)
@@ -91,7 +91,7 @@ def test_after_a_deadline_the_next_request_has_a_connection_of_its_own() -> None
         transport.close()
 
 
-def test_a_connection_is_used_again_and_no_timer_stays() -> None:
+def test_a_connection_is_reused_and_no_timer_is_left_behind() -> None:
     with Sink() as sink:
         transport = Transport(SinkSettings(), sink.url)
         for _ in range(5):
@@ -105,8 +105,8 @@ def test_a_connection_is_used_again_and_no_timer_stays() -> None:
         transport.close()
 
 
-def test_a_connection_in_use_is_closed_when_its_request_ends_after_the_transport() -> None:
-    """A pass that was given up may still have requests in flight when its transport is closed."""
+def test_closing_the_transport_closes_a_busy_connection_once_its_request_ends() -> None:
+    """An abandoned pass may still have requests in flight when its transport is closed."""
     going_on = threading.Event()
     with Sink(Scripted(held=going_on)) as sink:
         transport = Transport(PATIENT, sink.url)
@@ -121,7 +121,7 @@ def test_a_connection_in_use_is_closed_when_its_request_ends_after_the_transport
         assert exchange.client.is_closed
 
 
-def test_a_handshake_that_is_never_finished_is_given_up() -> None:
+def test_an_unfinished_handshake_is_abandoned() -> None:
     with talking(dribble(b"", b"")) as url:
         assert isinstance(post(url.replace("http:", "https:")), Retry)
 
@@ -142,7 +142,7 @@ def test_a_scheme_in_capitals_is_the_same_scheme(tmp_path_factory: pytest.TempPa
         assert isinstance(post(url, SinkSettings(ca_file=authority.certificate)), Answer)
 
 
-def test_many_small_pieces_of_an_answer_cost_no_more_than_one_large_one() -> None:
+def test_an_answer_in_many_tiny_chunks_takes_little_cpu_time() -> None:
     def talk(connection: socket.socket, closing: threading.Event) -> None:
         connection.sendall(
             b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1\r\n \r\n" * 60_000 + b"0\r\n\r\n"
@@ -178,17 +178,17 @@ def test_a_flood_of_headers_is_cut_off(headers: bytes) -> None:
     "said",
     [b"", b"\x15\x03\x01\x00\x02", b"SSH-2.0-x\r\n", b"HTTP/1.1 2OO OK\r\n\r\n", b"HTTP/1.1 200 OK\r\nA\nB\r\n\r\n"],
 )
-def test_what_is_no_http_is_a_passing_failure(said: bytes) -> None:
+def test_an_answer_that_is_not_http_is_a_transient_failure(said: bytes) -> None:
     with talking(lambda connection, closing: connection.sendall(said)) as url:
         assert isinstance(post(url, SinkSettings()), Retry)
 
 
-def test_a_status_out_of_the_ordinary_is_an_answer_like_any_other() -> None:
+def test_an_unusual_status_is_an_answer_like_any_other() -> None:
     with talking(lambda connection, closing: connection.sendall(b"HTTP/1.1 999 What\r\n\r\n")) as url:
         assert isinstance(post(url, SinkSettings()), Answer)
 
 
-def test_a_name_that_nobody_knows_is_a_passing_failure_and_an_impossible_one_is_not() -> None:
+def test_an_unknown_host_is_a_transient_failure_and_an_impossible_name_halts() -> None:
     settings = SinkSettings(allow_http=True)
     unknown = post("http://sink.invalid/", settings)
     assert isinstance(unknown, Retry)
@@ -208,7 +208,7 @@ def test_a_proxy_that_refuses_is_named(monkeypatch: pytest.MonkeyPatch, said: by
     assert "the proxy refused" in verdict.reason
 
 
-def test_nothing_for_this_machine_goes_through_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requests_to_this_machine_bypass_the_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     with Sink() as proxy, Sink() as sink:
         monkeypatch.setenv("http_proxy", proxy.url)
         assert isinstance(post(sink.url, SinkSettings()), Answer)
@@ -223,23 +223,21 @@ def test_nothing_for_this_machine_goes_through_a_proxy(monkeypatch: pytest.Monke
         ("all_proxy", "socks5://me:not-a-word@proxy:1080"),
     ],
 )
-def test_a_proxy_that_cannot_be_used_is_said_at_the_start(
-    monkeypatch: pytest.MonkeyPatch, variable: str, value: str
-) -> None:
+def test_an_unusable_proxy_is_reported_at_the_start(monkeypatch: pytest.MonkeyPatch, variable: str, value: str) -> None:
     monkeypatch.setenv(variable, value)
     with pytest.raises(ConfigurationError, match=f"The proxy named by {variable} cannot be used") as caught:
         Transport(SinkSettings(), "https://sink.invalid/")
     assert "not-a-word" not in str(caught.value)
 
 
-def test_a_request_that_cannot_be_made_is_refused_without_its_headers() -> None:
+def test_an_invalid_request_halts_without_showing_its_headers() -> None:
     with Sink() as sink:
         verdict = post(sink.url, SinkSettings.model_construct(headers={"X-Key": "not-a-key\n"}))
     assert isinstance(verdict, Halt)
     assert "not-a-key" not in verdict.reason
 
 
-def test_a_proxy_that_is_not_there_is_a_passing_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_proxy_is_a_transient_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         free = listener.getsockname()[1]
     monkeypatch.setenv("https_proxy", f"http://me:not-a-word@127.0.0.1:{free}")
@@ -249,7 +247,7 @@ def test_a_proxy_that_is_not_there_is_a_passing_failure(monkeypatch: pytest.Monk
     assert "not-a-word" not in verdict.reason
 
 
-def test_what_was_sent_is_not_kept_until_the_garbage_collector_runs() -> None:
+def test_a_sent_request_is_freed_without_the_garbage_collector() -> None:
     def kept() -> int:
         return sum(isinstance(each, httpx.Request) for each in gc.get_objects())
 
@@ -264,7 +262,7 @@ def test_what_was_sent_is_not_kept_until_the_garbage_collector_runs() -> None:
             gc.enable()
 
 
-def test_each_header_goes_out_once_and_the_cookies_of_a_balancer_come_back() -> None:
+def test_each_header_is_sent_once_and_a_load_balancers_cookies_are_returned() -> None:
     seen: list[httpx.Headers] = []
 
     def answer(request: httpx.Request) -> httpx.Response:

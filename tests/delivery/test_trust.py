@@ -1,6 +1,6 @@
-"""Trust, as a company has it: authorities and proxies of its own, keys with passphrases, servers that are not in order.
+"""TLS trust in a company network: private authorities and proxies, keys with passphrases, misconfigured servers.
 
-Each is a scan, so what is said is what a person reads.
+Most tests run a scan, so the messages they check are the ones a person reads.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ def scan(home: Home, url: str, **environment: object) -> Result:
 
 
 def locked(key: Path) -> Path:
-    """The key, with a passphrase."""
+    """Writes a copy of the key that is protected by a passphrase."""
     target = key.with_suffix(".locked")
     arguments = ["pkcs8", "-topk8", "-in", key, "-out", target, "-passout", f"pass:{PASSPHRASE}"]
     subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True)
     return target
 
 
-def test_what_is_wrong_with_a_client_certificate_is_said_with_its_setting_and_file(
+def test_a_bad_client_certificate_is_reported_with_its_setting_and_file(
     home: Home, authority: Authority, tmp_path: Path
 ) -> None:
     certificate, key = authority.issue("agent.test")
@@ -74,9 +74,7 @@ def test_what_is_wrong_with_a_client_certificate_is_said_with_its_setting_and_fi
         assert PASSPHRASE not in result.stderr
 
 
-def test_what_is_wrong_with_a_file_of_authorities_is_said_with_its_setting_and_file(
-    home: Home, authority: Authority, tmp_path: Path
-) -> None:
+def test_a_bad_ca_file_is_reported_with_its_setting_and_path(home: Home, authority: Authority, tmp_path: Path) -> None:
     (empty := tmp_path / "empty.pem").touch()
     wrong = {empty: f"there is no certificate in {empty}", tmp_path: f"{tmp_path} is a directory"}
     for path, said in wrong.items():
@@ -88,9 +86,7 @@ def test_what_is_wrong_with_a_file_of_authorities_is_said_with_its_setting_and_f
 # Servers
 
 
-def test_an_authority_that_is_named_is_trusted_whoever_issued_it(
-    home: Home, authority: Authority, tmp_path: Path
-) -> None:
+def test_an_intermediate_authority_can_be_trusted_directly(home: Home, authority: Authority, tmp_path: Path) -> None:
     between = authority.below()
     with Sink(tls=between.server()) as sink:
         result = scan(home, sink.url, COLLECTOR_SINK__CA_FILE=authority.certificate)
@@ -99,8 +95,8 @@ def test_an_authority_that_is_named_is_trusted_whoever_issued_it(
         assert scan(home, sink.url, COLLECTOR_SINK__CA_FILE=between.certificate).code == 0
 
 
-def test_an_authority_that_lacks_what_few_insist_on_is_trusted(home: Home, tmp_path: Path) -> None:
-    """Python 3.13 and later would not, without this."""
+def test_an_authority_without_the_usual_extensions_is_trusted(home: Home, tmp_path: Path) -> None:
+    """Python 3.13 and later reject such an authority by default."""
     plain = Authority(tmp_path / "plain", extensions=())
     with Sink(tls=plain.server()) as sink:
         result = scan(home, sink.url, COLLECTOR_SINK__CA_FILE=plain.certificate)
@@ -108,7 +104,7 @@ def test_an_authority_that_lacks_what_few_insist_on_is_trusted(home: Home, tmp_p
 
 
 @pytest.mark.filterwarnings("ignore:ssl.TLSVersion:DeprecationWarning")
-def test_a_server_with_an_old_tls_is_told_from_one_with_a_bad_certificate(home: Home, authority: Authority) -> None:
+def test_outdated_tls_is_told_apart_from_a_bad_certificate(home: Home, authority: Authority) -> None:
     old = authority.server()
     old.set_ciphers("ALL:@SECLEVEL=0")
     old.minimum_version = old.maximum_version = ssl.TLSVersion.TLSv1
@@ -125,7 +121,7 @@ def test_a_server_with_an_old_tls_is_told_from_one_with_a_bad_certificate(home: 
         ("elsewhere.example", 2, "Use a name in sink.url that the certificate is valid for"),
     ],
 )
-def test_a_scan_gives_the_advice_that_doctor_gives(
+def test_a_scan_gives_advice_for_a_bad_server_certificate(
     home: Home, authority: Authority, name: str, days: int, advice: str
 ) -> None:
     with Sink(tls=authority.server(name, days)) as sink:
@@ -134,7 +130,7 @@ def test_a_scan_gives_the_advice_that_doctor_gives(
     assert advice in result.stderr
 
 
-def test_the_systems_authorities_may_be_replaced_while_the_agent_runs(
+def test_the_systems_authorities_may_change_while_the_agent_runs(
     tmp_path: Path, authority: Authority, stranger: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     systems = tmp_path / "system.pem"
@@ -156,7 +152,7 @@ def test_the_systems_authorities_may_be_replaced_while_the_agent_runs(
 
 @contextmanager
 def proxy(sink: Sink, tls: ssl.SSLContext | None = None, posing: ssl.SSLContext | None = None) -> Iterator[str]:
-    """A proxy that leads to this sink whatever it is asked for; `posing` opens the TLS that goes through it."""
+    """A proxy that connects every request to this sink; with `posing`, it also intercepts the TLS that goes through."""
     target = int(sink.url.rpartition(":")[2].partition("/")[0])
 
     def copy(source: socket.socket, goal: socket.socket) -> None:
@@ -202,7 +198,7 @@ def both(authority: Authority, stranger: Authority, tmp_path: Path) -> Path:
     return bundle
 
 
-def test_a_proxy_that_speaks_tls_itself_is_trusted_as_the_sink_is(
+def test_a_proxy_that_speaks_tls_is_trusted_by_the_same_ca_file_as_the_sink(
     home: Home, authority: Authority, stranger: Authority, both: Path
 ) -> None:
     with Sink(tls=authority.server("sink.test")) as sink, proxy(sink, tls=stranger.server()) as url:
@@ -220,7 +216,7 @@ def test_a_proxy_may_be_trusted_by_the_system_and_the_sink_by_its_own_authority(
         assert result.code == 0, result.stderr
 
 
-def test_where_a_proxy_opens_tls_it_is_named_with_the_way_out(
+def test_a_proxy_that_intercepts_tls_is_named_with_advice(
     home: Home, authority: Authority, stranger: Authority, both: Path
 ) -> None:
     with Sink() as sink, proxy(sink, posing=stranger.server("sink.test")) as url:
@@ -232,8 +228,8 @@ def test_where_a_proxy_opens_tls_it_is_named_with_the_way_out(
         assert scan(home, URL, COLLECTOR_SINK__CA_FILE=both, https_proxy=url).code == 0
 
 
-def test_a_proxy_that_must_be_named_as_http_is_told_so(home: Home) -> None:
-    """Which most are, and most people write https:// because the sink is."""
+def test_an_https_proxy_url_that_should_be_http_is_explained(home: Home) -> None:
+    """Most proxies must be, and most people write https:// because the sink has it."""
     with Sink() as plain:
         port = plain.url.rpartition(":")[2].partition("/")[0]
         result = scan(home, URL, https_proxy=f"https://127.0.0.1:{port}")

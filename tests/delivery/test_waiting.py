@@ -1,4 +1,4 @@
-"""The one backoff, and what ends the waiting."""
+"""The one backoff, and what ends a wait."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ def longest(low: float, high: float) -> float:
 @pytest.mark.parametrize(
     ("failures", "most"), [(0, 0.5), (1, 1.0), (2, 2.0), (6, 32.0), (7, 60.0), (40, 60.0), (100_000, 60.0)]
 )
-def test_the_wait_doubles_up_to_the_longest_and_jitters_over_all_of_it(failures: int, most: float) -> None:
+def test_the_wait_doubles_up_to_the_maximum_with_full_jitter(failures: int, most: float) -> None:
     assert backoff(failures, RETRY, uniform=longest) == most
     assert backoff(failures, RETRY, uniform=shortest) == 0.0
 
 
 @pytest.mark.parametrize(("asked", "most"), [(0.0, 0.1), (7.0, 7.1), (59.95, 60.0), (1e12, 60.0)])
-def test_what_the_sink_asks_for_comes_first_up_to_the_longest_wait(asked: float, most: float) -> None:
+def test_the_wait_that_a_sink_asks_for_wins_up_to_the_maximum(asked: float, most: float) -> None:
     assert backoff(9, RETRY, asked, uniform=longest) == pytest.approx(most)
     assert backoff(9, RETRY, asked, uniform=shortest) == pytest.approx(min(asked, 60.0))
 
 
 class Clock(threading.Event):
-    """Whoever waits makes the time pass."""
+    """A clock that moves forward whenever somebody waits on it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ def is_over(waiting: Waiting) -> bool:
 
 
 @pytest.mark.parametrize("ends", ["stop", "abandon"])
-def test_a_pause_ends_when_nobody_waits_any_more(ends: str) -> None:
+def test_a_pause_ends_when_it_is_stopped_or_abandoned(ends: str) -> None:
     clock = Clock()
     interrupt = Interrupt(lambda: clock)
     waiting = Waiting(interrupt, clock)

@@ -1,4 +1,4 @@
-"""The window: several batches in flight, receipts in order, and what ends the waiting."""
+"""The window: several batches in flight, receipts in order, and what ends the wait."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from collector.flow.observer import Unobserved
 from collector.flow.receipt import Receipt
 from tests.delivery.sending import QUICK, Receiver, answering, batch, channel, sealed, taking
 
-PATIENCE = 30.0  # seconds that no test takes unless it fails
+PATIENCE = 30.0  # seconds; only a failing test waits this long
 
 
 def deliverer(
@@ -27,7 +27,7 @@ def deliverer(
     return Deliverer(channel(receiver), Policy(QUICK, window=window, max_wait=max_wait), **parts)  # type: ignore[arg-type]
 
 
-def test_receipts_come_in_order_although_answers_do_not() -> None:
+def test_receipts_come_in_order_even_if_answers_do_not() -> None:
     second_done = threading.Event()
 
     def rule(request: httpx.Request) -> httpx.Response:
@@ -74,7 +74,7 @@ def test_a_stop_ends_a_retry_at_once() -> None:
         list(deliverer(Receiver(rule), interrupt=interrupt).deliver(iter([batch("a")])))
 
 
-def test_after_a_stop_what_is_in_flight_is_finished_and_nothing_more_is_begun() -> None:
+def test_after_a_stop_requests_in_flight_finish_and_no_more_are_started() -> None:
     interrupt, has_arrived = Interrupt(), threading.Event()
 
     def several() -> Iterator[Batch]:
@@ -95,7 +95,7 @@ def test_after_a_stop_what_is_in_flight_is_finished_and_nothing_more_is_begun() 
     assert [receipt.batch.events[0].id for receipt in receipts] == ["a"]
 
 
-def test_a_stop_ends_the_reading_also_where_there_is_nothing_to_send() -> None:
+def test_a_stop_ends_the_reading_even_with_nothing_to_send() -> None:
     interrupt = Interrupt()
 
     def several() -> Iterator[Batch]:
@@ -108,9 +108,7 @@ def test_a_stop_ends_the_reading_also_where_there_is_nothing_to_send() -> None:
 
 
 @pytest.mark.parametrize(("shutdown_timeout", "is_urgent"), [(0.0, False), (PATIENCE, True)])
-def test_an_answer_that_does_not_come_is_not_waited_for_longer_than_a_stop_allows(
-    shutdown_timeout: float, is_urgent: bool
-) -> None:
+def test_a_missing_answer_is_awaited_no_longer_than_a_stop_allows(shutdown_timeout: float, is_urgent: bool) -> None:
     interrupt, done = Interrupt(), threading.Event()
 
     def silent(request: httpx.Request) -> httpx.Response:
@@ -126,7 +124,7 @@ def test_an_answer_that_does_not_come_is_not_waited_for_longer_than_a_stop_allow
     done.set()
 
 
-def test_whoever_observes_hears_while_it_waits() -> None:
+def test_the_observer_is_called_while_the_window_waits() -> None:
     heard = threading.Event()
 
     class Listener(Unobserved):
@@ -141,7 +139,7 @@ def test_whoever_observes_hears_while_it_waits() -> None:
     assert receipt.refused == []
 
 
-def test_what_was_learned_of_the_sink_stays_known_and_each_pass_has_its_own_patience() -> None:
+def test_health_carries_over_to_the_next_pass_but_the_waiting_time_does_not() -> None:
     receiver = Receiver(answering(httpx.Response(200), httpx.Response(503)))
     waits = deliverer(receiver, max_wait=0.0)
     list(waits.deliver([batch("a")]))
@@ -154,7 +152,7 @@ def test_what_was_learned_of_the_sink_stays_known_and_each_pass_has_its_own_pati
     assert receipt.refused == []
 
 
-def test_a_failure_in_a_thread_is_raised_where_the_receipts_are_taken() -> None:
+def test_an_error_in_a_thread_is_raised_where_receipts_are_consumed() -> None:
     def breaks(request: httpx.Request) -> httpx.Response:
         raise KeyError("nobody expected this")
 
@@ -162,7 +160,7 @@ def test_a_failure_in_a_thread_is_raised_where_the_receipts_are_taken() -> None:
         list(deliverer(breaks).deliver([batch("a")]))
 
 
-def test_who_asks_within_a_time_waits_no_longer_for_a_silent_sink() -> None:
+def test_ask_within_waits_no_longer_than_its_time_for_a_silent_sink() -> None:
     interrupt, done = Interrupt(), threading.Event()
 
     def silent(request: httpx.Request) -> httpx.Response:
@@ -178,7 +176,7 @@ def test_who_asks_within_a_time_waits_no_longer_for_a_silent_sink() -> None:
     assert posted.verdict == Accepted()
 
 
-def test_who_only_asks_gets_one_answer_and_no_retry() -> None:
+def test_ask_gives_one_answer_and_does_not_retry() -> None:
     receiver = Receiver(answering(httpx.Response(503)))
     waits = deliverer(receiver)
     assert isinstance(waits.ask(sealed("a")).verdict, Retry)

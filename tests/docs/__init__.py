@@ -1,1 +1,1 @@
-"""Tests of README and docs/: what they show was run, what they name exists, what they link to is there."""
+"""Tests of README and docs/: shown commands run, named options exist, and links lead somewhere."""

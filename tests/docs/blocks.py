@@ -1,7 +1,7 @@
-"""The command lines that a page shows, with the output shown below each, in order.
+"""Extracts the command lines that a page shows, in order, each with the output shown below it.
 
-A line of a code block that begins with `$` is a command; what follows, up to the next one, is its output. A block that
-no test can run says why in the line before it: `<!-- not run: the reason -->`. Its words are still checked.
+In a code block, a line that begins with `$` is a command, and the lines up to the next one are its output. A block
+that no test can run says why in the line before it: `<!-- not run: the reason -->`. Its words are checked all the same.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def shown_in(page: str) -> list[Shown]:
 
 
 def missing_from(shown: list[str], printed: str) -> list[str]:
-    """The shown lines that were not printed, in this order; any number stands for any other."""
+    """The shown lines that were not printed in this order; any number matches any other."""
     lines = iter(printed.splitlines())
     return [line for line in shown if not any(_pattern(line).search(each) for each in lines)]
 
@@ -66,7 +66,7 @@ def _pattern(line: str) -> re.Pattern[str]:
 
 
 def _part(text: str) -> str:
-    """Numbers, the hashes of markers, and what is left out stand for any other."""
+    """The pattern of one part: a number or a marker's hash matches any other, and an ellipsis matches any text."""
     if text[:1].isdigit():
         return r"\d[\d.,]*"
     if text.startswith(":") and text.endswith("]"):
@@ -77,7 +77,7 @@ def _part(text: str) -> str:
 
 
 def links_in(page: str) -> Iterator[tuple[str, str]]:
-    """The file and the heading that each link of a page leads to."""
+    """The file and the heading that each link on a page leads to."""
     for target in re.findall(r"\]\(([^)\s]+)\)", (REPOSITORY / page).read_text()):
         if "://" not in target:
             path, _, heading = target.partition("#")
@@ -86,6 +86,6 @@ def links_in(page: str) -> Iterator[tuple[str, str]]:
 
 
 def headings_of(page: str) -> set[str]:
-    """The anchors of a page, as GitHub makes them."""
+    """The anchors of a page, as GitHub generates them."""
     titles = re.findall(r"^#+ (.+)$", (REPOSITORY / page).read_text(), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}

@@ -1,4 +1,4 @@
-"""Draws docs/pictures/terminal.svg: what a scan of the demo's sessions and a report on the sample events print.
+"""Draws docs/pictures/terminal.svg: the output of a scan of the demo's sessions and of reports on the sample events.
 
 python -m tests.docs.picture
 """
@@ -32,7 +32,7 @@ COLOURS = {"ground": "#16181d", "bar": "#23262e", "text": "#d7dae0", "prompt": "
 
 
 def session() -> Iterator[str]:
-    """The lines of the picture; those that begin with `$` are typed."""
+    """The lines of the picture; those that begin with `$` are typed by the user."""
     with tempfile.TemporaryDirectory() as directory:
         home = Home(Path(directory))
         form = next(iter(AGENTS.values()))
@@ -55,7 +55,7 @@ def session() -> Iterator[str]:
 
 
 def drawn(lines: list[str]) -> str:
-    """The picture: a terminal with these lines."""
+    """The SVG of a terminal with these lines."""
     width, height = LEFT * 2 + max(map(len, lines)) * 8, TOP + LINE * len(lines) + 14
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" aria-label="{SAYS}">',
@@ -65,7 +65,7 @@ def drawn(lines: list[str]) -> str:
         f'<g font-family="{FONT}" font-size="{SIZE}" fill="{COLOURS["text"]}">',
     ]
     for number, spaced in enumerate(lines):
-        line = spaced.replace(" ", "\N{NO-BREAK SPACE}")  # others are drawn as one
+        line = spaced.replace(" ", "\N{NO-BREAK SPACE}")  # SVG collapses runs of ordinary spaces
         text, blocks = line.rstrip(BLOCKS), line[len(line.rstrip(BLOCKS)) :]
         inner = escape(text) + (
             f'<tspan fill="{COLOURS["block"]}">{blocks}</tspan>' if blocks.strip("\N{NO-BREAK SPACE}") else ""

@@ -1,7 +1,7 @@
-"""README and docs/ as a reader types them: every command runs, prints what is shown, and every link leads somewhere.
+"""README and docs/, tried as a reader would: every command runs and prints what is shown, and no link is broken.
 
-Each page is one story: its commands run in order, in one scratch home with the sessions of the demo in it. Addresses
-stand for a scripted sink that takes everything.
+Each page is one story: its commands run in order, in one scratch home with the sessions of the demo. The addresses it
+shows are replaced by that of a scripted sink that accepts everything.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ TREE = get_command(app)
 WITH_COMMANDS = [page for page in PAGES if any(not each.why_not for each in shown_in(page))]
 ADDRESSES = ("https://telemetry.example/v1/events", "http://127.0.0.1:8585/v1/events")
 ENDLESS = re.compile(r"collector (receive|run|web)\b|--watch|--follow| -f\b|service (un)?install")
-WELL = {0, 1}  # 1: `doctor` finds no service where the tests run, and `status` of one that is not there
+WELL = {0, 1}  # 1: `doctor` finds no service where the tests run, and neither does `service status`
 
 
 class Shell:
-    """Runs what a page shows: the command in this process, what stands before or after a `|` by sh."""
+    """Runs the commands of a page: `collector` in this process, anything before or after a `|` in sh."""
 
     def __init__(self, agent: Agent, sink: Sink) -> None:
         self.agent, self.sink = agent, sink
@@ -86,7 +86,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
 
 
 @pytest.mark.parametrize("page", WITH_COMMANDS)
-def test_every_command_that_a_page_shows_runs_and_prints_what_is_shown(page: str, shell: Shell) -> None:
+def test_every_command_on_a_page_runs_and_prints_what_is_shown(page: str, shell: Shell) -> None:
     trouble = []
     for shown in shown_in(page):
         if shown.why_not or not re.search(r"(^|[|] )collector ", shown.command):
@@ -101,7 +101,7 @@ def test_every_command_that_a_page_shows_runs_and_prints_what_is_shown(page: str
 
 
 def command_lines() -> Iterator[tuple[str, list[str]]]:
-    """What pages show in code blocks, and what they name in passing, from `collector` on."""
+    """The commands that pages show in code blocks or mention in the text, each as words after `collector`."""
     for page in (*PAGES, "CHANGELOG.md", "SECURITY.md", "CONTRIBUTING.md"):
         text = (REPOSITORY / page).read_text()
         named = re.findall(r"`(?:sudo )?(collector [a-z][^`\n]*)`", text)
@@ -131,11 +131,11 @@ def test_every_command_and_option_that_a_page_names_exists() -> None:
     assert unknown == []
 
 
-def test_every_command_in_a_block_is_one_that_is_run_or_says_why_not() -> None:
+def test_every_command_in_a_block_starts_with_a_dollar_sign() -> None:
     plain = [
         f"{page}: {line.strip()}"
         for page in PAGES
-        if page != "docs/commands.md"  # is made from the help; its examples are checked there
+        if page != "docs/commands.md"  # generated from the help, where its examples are checked
         for line in re.findall(r"^(?:    )?(?:sudo )?collector [a-z].*$", _blocks(page), re.MULTILINE)
     ]
     assert plain == [], "write it as `$ collector ...`"
@@ -157,12 +157,12 @@ def test_every_link_leads_somewhere() -> None:
     assert broken == []
 
 
-def test_readme_leads_to_every_page() -> None:
+def test_the_readme_links_to_every_page() -> None:
     listed = {target for target, _ in links_in("README.md")}
     assert {page for page in PAGES if page != "README.md"} - listed == set()
 
 
-def test_the_page_of_commands_is_what_the_commands_say() -> None:
+def test_the_page_of_commands_is_current() -> None:
     made = subprocess.run(
         [sys.executable, str(REPOSITORY / "packaging" / "reference.py"), "page"],
         capture_output=True,

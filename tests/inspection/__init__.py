@@ -1,1 +1,1 @@
-"""Tests of the room collector/inspection."""
+"""Tests of the collector.inspection package."""

@@ -31,7 +31,7 @@ def home(tmp_path: Path) -> Home:
 
 
 def examine(agent: Agent, *flags: str, **environment: str) -> tuple[Checks, Result]:
-    """The checks by name."""
+    """Runs `collector doctor`; gives the checks by name, and the result."""
     result = agent.run("doctor", "--json", *agent.places(), *flags, env=environment)
     checks: Checks = {}
     for check in json.loads(result.stdout)["checks"]:
@@ -44,11 +44,11 @@ def levels(checks: Checks, name: str) -> list[str]:
 
 
 def files(agent: Agent) -> dict[Path, Any]:
-    """Everything outside the root but the caches."""
+    """Every file outside the root, except the caches."""
     return {path: data for path, data in agent.kept().items() if "cache" not in str(path)}
 
 
-def test_where_all_is_well_it_says_so_and_changes_nothing(home: Home, sink: Sink, agent: Agent) -> None:
+def test_when_all_is_well_it_says_so_and_changes_nothing(home: Home, sink: Sink, agent: Agent) -> None:
     assert agent.scan().code == 0
     before = files(agent)
     checks, result = examine(agent)
@@ -81,7 +81,7 @@ SYSTEM = {"unit": "collector@alice.service", "state": "running", "says": "nothin
         ([], False, ["warn not installed"]),
     ],
 )
-def test_an_installed_service_is_judged_by_how_it_is(
+def test_an_installed_service_is_judged_by_its_state(
     services: list[dict[str, str]], is_running: bool, expected: list[str]
 ) -> None:
     found = list(of_services(services, is_agent_running=is_running))
@@ -101,7 +101,7 @@ def test_the_sink_gets_two_harmless_events(sink: Sink, agent: Agent) -> None:
     assert agent.scan().ledger["delivered"] == 1
 
 
-def test_lines_for_people_name_the_level_first(agent: Agent) -> None:
+def test_lines_for_people_start_with_the_level(agent: Agent) -> None:
     result = agent.run("doctor", *agent.places())
     assert result.stdout.startswith("ok    configuration")
     assert "warn  service" in result.stdout
@@ -109,7 +109,7 @@ def test_lines_for_people_name_the_level_first(agent: Agent) -> None:
 
 
 @pytest.mark.parametrize(("variable", "value"), [("RUN__NICE", "many"), ("PROJECTS__EXCLUDE", "*/[x")])
-def test_bad_configuration_is_the_only_thing_it_says(agent: Agent, variable: str, value: str) -> None:
+def test_with_a_bad_configuration_it_checks_nothing_else(agent: Agent, variable: str, value: str) -> None:
     checks, result = examine(agent, **{f"COLLECTOR_{variable}": value})
     assert result.code == 1
     assert list(checks) == ["configuration"]
@@ -125,7 +125,7 @@ def test_bad_configuration_is_the_only_thing_it_says(agent: Agent, variable: str
         (redirect("http://127.0.0.1:1/"), "sink.url"),
     ],
 )
-def test_a_sink_that_does_not_take_events_fails_with_advice(
+def test_a_sink_that_does_not_accept_events_fails_with_advice(
     sink: Sink, agent: Agent, answer: Answer, advice: str
 ) -> None:
     sink.then = answer
@@ -207,7 +207,7 @@ def test_a_root_that_is_not_there_is_a_warning(home: Home, agent: Agent) -> None
     assert levels(checks, "root") == ["ok", "warn"]
 
 
-def test_a_damaged_state_is_told_of_and_left_alone(agent: Agent) -> None:
+def test_a_damaged_state_is_reported_and_left_alone(agent: Agent) -> None:
     agent.scan()
     agent.state.write_text("{")
     agent.state.with_name("state.json.previous").unlink(missing_ok=True)
@@ -235,12 +235,12 @@ def test_unsent_sources_that_will_be_swept_are_a_warning(home: Home, agent: Agen
     assert levels(checks, "sweep") == ["warn"]
 
 
-def test_the_python_engine_is_a_warning_only_where_it_was_not_chosen(agent: Agent) -> None:
+def test_the_python_engine_is_a_warning_only_if_it_was_not_chosen(agent: Agent) -> None:
     checks, _ = examine(agent, COLLECTOR_REDACTION__ENGINE="python")
     assert levels(checks, "redaction") == ["ok"]
 
 
-def test_the_embedded_store_is_looked_at_without_being_made(home: Home) -> None:
+def test_the_embedded_store_is_checked_without_being_created(home: Home) -> None:
     agent = Agent(home, None)
     checks, result = examine(agent, COLLECTOR_ENABLED="false")
     assert (result.code, levels(checks, "sink"), levels(checks, "sending")) == (0, ["ok"], ["warn"])
@@ -249,7 +249,7 @@ def test_the_embedded_store_is_looked_at_without_being_made(home: Home) -> None:
     assert not list(home.path.rglob("events.db"))
 
 
-def test_the_running_agent_and_its_problem_are_told_of(home: Home, sink: Sink, agent: Agent) -> None:
+def test_the_running_agent_and_its_problem_are_reported(home: Home, sink: Sink, agent: Agent) -> None:
     with agent.start(COLLECTOR_RETRY__MAX_INTERVAL="600", COLLECTOR_RETRY__INITIAL_INTERVAL="600") as running:
         sink.wait_for(lambda: sink.ids())
         sink.then = Answer(403)
@@ -260,14 +260,14 @@ def test_the_running_agent_and_its_problem_are_told_of(home: Home, sink: Sink, a
             return examine(agent)[0]
 
         found = checks()
-        while levels(found, "agent") == ["ok"]:  # until the status file tells of it
+        while levels(found, "agent") == ["ok"]:  # until the status file reports the problem
             found = checks()
         assert levels(found, "agent") == ["ok", "fail"]
         assert f"process {running.process.pid}" in found["agent"][0]["finding"]
         assert "sink.token_file" in found["agent"][1]["advice"]
 
 
-def test_what_others_may_read_or_replace_is_named(home: Home, agent: Agent) -> None:
+def test_files_that_others_may_read_or_replace_are_named(home: Home, agent: Agent) -> None:
     agent.scan()
     agent.directory.chmod(0o777)
     (agent.directory / "installation.json").chmod(0o644)

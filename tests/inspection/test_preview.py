@@ -1,4 +1,4 @@
-"""`collector preview`: exactly what would be sent; nothing is sent, nothing is saved."""
+"""`collector preview` shows exactly what would be sent, but sends and saves nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KEY = "AKIA" + "Q3EGRZPLMWXCVB7T"
 
 
 def preview(agent: Agent, *flags: str) -> list[dict[str, Any]]:
-    """The events shown."""
+    """The events that the preview shows."""
     result = agent.run("preview", "--raw", *agent.places(), *flags)
     assert result.code == 0, result.stderr
     assert "Nothing was sent." in result.stderr
@@ -28,8 +28,8 @@ def texts(events: list[dict[str, Any]]) -> list[str]:
     return [event["text"] for event in events]
 
 
-def test_it_shows_what_the_next_pass_sends_and_sends_nothing(home: Home, sink: Sink, agent: Agent) -> None:
-    agent.scan()  # this installation now has the key of its markers
+def test_it_shows_exactly_what_the_next_pass_sends(home: Home, sink: Sink, agent: Agent) -> None:
+    agent.scan()  # creates this installation's key for the markers
     session = home.session()
     session.prompt(f"the key is {KEY}")
     session.reply("Done.", tokens=3)
@@ -42,7 +42,7 @@ def test_it_shows_what_the_next_pass_sends_and_sends_nothing(home: Home, sink: S
     assert shown == sink.events
 
 
-def test_what_was_sent_is_shown_with_all_only(home: Home, agent: Agent) -> None:
+def test_sent_events_are_shown_only_with_all(home: Home, agent: Agent) -> None:
     session = home.session()
     session.prompt("sent")
     agent.scan()
@@ -52,7 +52,7 @@ def test_what_was_sent_is_shown_with_all_only(home: Home, agent: Agent) -> None:
     assert texts(preview(agent, "--all")) == ["sent", "waiting"]
 
 
-def test_a_source_and_a_limit_narrow_it_down(home: Home, agent: Agent) -> None:
+def test_source_and_limit_narrow_it_down(home: Home, agent: Agent) -> None:
     one, two = home.session(project="-work-one"), home.session(project="-work-two")
     for number in range(3):
         one.prompt(f"one {number}")
@@ -62,7 +62,7 @@ def test_a_source_and_a_limit_narrow_it_down(home: Home, agent: Agent) -> None:
     assert len(preview(agent, "--limit", "0")) == 6
 
 
-def test_why_nothing_is_shown_is_said(home: Home, agent: Agent) -> None:
+def test_an_empty_preview_says_why(home: Home, agent: Agent) -> None:
     assert "0 events shown; there is nothing to read." in agent.run("preview", "--raw", *agent.places()).stderr
     home.session().prompt("one")
     assert "; no source matches zzz." in agent.run("preview", "--raw", *agent.places(), "--source", "zzz").stderr
@@ -72,7 +72,7 @@ def test_why_nothing_is_shown_is_said(home: Home, agent: Agent) -> None:
     )
 
 
-def test_since_leaves_out_what_is_older(home: Home, agent: Agent) -> None:
+def test_since_leaves_out_older_events(home: Home, agent: Agent) -> None:
     session = home.session()
     session.prompt("old")
     moment = session.prompt("new")["timestamp"]
@@ -81,7 +81,7 @@ def test_since_leaves_out_what_is_older(home: Home, agent: Agent) -> None:
     assert "; none is that recent." in agent.run("preview", "--raw", *agent.places(), "--since", "30m").stderr
 
 
-def test_a_time_ago_is_counted_from_now() -> None:
+def test_moments_are_dates_or_durations_before_now() -> None:
     now = datetime(2026, 3, 1, 12, tzinfo=UTC)
     expected = {
         "90s": "2026-03-01T11:58:30.000Z",
@@ -98,7 +98,7 @@ def test_a_time_ago_is_counted_from_now() -> None:
             moment(text, now)
 
 
-def test_a_moment_that_is_none_is_a_usage_error(agent: Agent) -> None:
+def test_an_invalid_moment_is_a_usage_error(agent: Agent) -> None:
     assert agent.run("preview", "--raw", *agent.places(), "--since", "yesterday").code == 2
 
 

@@ -1,4 +1,4 @@
-"""`collector preview` for people: which sessions there are, what would be sent of one, and the very bytes."""
+"""`collector preview` for people: the list of sessions, what would be sent of one, and the exact bytes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def agent(home: Home, sink: Sink) -> Agent:
 
 @pytest.mark.parametrize("environment", LEVELS, ids=lambda each: " ".join(each.values()) or "content")
 def test_the_bytes_shown_are_the_bytes_sent(home: Home, sink: Sink, agent: Agent, environment: dict[str, str]) -> None:
-    agent.scan()  # this installation now has the key of its markers and pseudonyms
+    agent.scan()  # creates this installation's key for markers and pseudonyms
     home.with_everything()
     home.session().prompt(f"the key is {KEY}")
     shown = agent.run("preview", "--raw", *agent.places(), env=environment)
@@ -72,7 +72,7 @@ def test_sessions_are_listed_with_their_state(home: Home, agent: Agent) -> None:
     assert re.search(rf"partly sent +\d+ bytes of \d+ bytes  {partly.session_id}", listed)
 
 
-def test_history_that_is_left_out_is_neither_sent_nor_pending(home: Home, agent: Agent) -> None:
+def test_history_left_out_by_from_now_is_neither_sent_nor_pending(home: Home, agent: Agent) -> None:
     before = time.time() - 60
     old, unseen, newer = (home.session(project=f"-work-{name}") for name in ("a", "b", "c"))
     unseen.cwd = "/work/b"
@@ -93,7 +93,7 @@ def test_history_that_is_left_out_is_neither_sent_nor_pending(home: Home, agent:
     assert agent.scan().ledger["delivered"] == 1
 
 
-def test_what_was_sent_before_the_rest_was_left_out_is_shown_as_sent(home: Home, agent: Agent) -> None:
+def test_a_session_sent_before_its_rest_was_left_out_is_shown_as_sent(home: Home, agent: Agent) -> None:
     home.session().prompt("one")
     agent.scan()
     agent.run("pause", "--state", str(agent.state))
@@ -103,7 +103,7 @@ def test_what_was_sent_before_the_rest_was_left_out_is_shown_as_sent(home: Home,
     assert row["state"] == "sent"
 
 
-def test_a_session_is_shown_as_a_person_reads_it(home: Home, agent: Agent) -> None:
+def test_a_session_is_shown_as_readable_text(home: Home, agent: Agent) -> None:
     session = home.session()
     session.prompt(f"please use {KEY}\nfor this")
     session.reply("Done.", tokens=3)
@@ -121,7 +121,7 @@ def test_a_session_is_shown_as_a_person_reads_it(home: Home, agent: Agent) -> No
     assert "2 events shown. Nothing was sent." in shown.stderr
 
 
-def test_what_is_left_out_is_said_with_its_reason(home: Home, agent: Agent) -> None:
+def test_left_out_content_is_named_with_its_reason(home: Home, agent: Agent) -> None:
     session = home.session()
     session.prompt("x" * 41)
     session.record({"type": "progress", "data": {"type": "bash_progress"}, "sessionId": session.session_id})
@@ -132,7 +132,7 @@ def test_what_is_left_out_is_said_with_its_reason(home: Home, agent: Agent) -> N
     assert "at level content: what the model answers" in shown
 
 
-def test_a_reader_that_has_seen_enough_is_no_error(home: Home, sink: Sink) -> None:
+def test_a_reader_that_closes_the_pipe_is_not_an_error(home: Home, sink: Sink) -> None:
     for _ in range(60):
         home.session().prompt("word " * 400)
     agent = Agent(home, sink)

@@ -1,4 +1,4 @@
-"""What `doctor` says of a sink: each step of the way an event takes, up to the first that fails, and what to do."""
+"""`doctor` checks a sink step by step, the way an event goes, up to the first failure, and says what to do."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _compiled_rules(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def checked(folder: Path, url: str, *, has_canary: bool = True, **options: Any) -> dict[str, Check]:
-    """The checks of one sink by name. No time passes while an engine is asked again."""
+    """The checks of one sink by name. Polling an engine takes no time."""
     given = {"state": {"path": str(folder / "agent" / "state.json")}, "sink": {"url": url, **options}}
     chosen = settings.load(None, given, sinks=SINKS)
     found = list(sink_checks(chosen, has_canary=has_canary, pause=lambda _: None))
@@ -41,7 +41,7 @@ def said(checks: dict[str, Check]) -> dict[str, str]:
     return {name: check.level for name, check in checks.items()}
 
 
-def test_a_sink_that_takes_everything_is_well_step_by_step(tmp_path: Path, sink: Sink) -> None:
+def test_every_step_is_ok_for_a_sink_that_accepts_everything(tmp_path: Path, sink: Sink) -> None:
     assert said(checked(tmp_path, sink.url.replace("127.0.0.1", "localhost"))) == {
         **dict.fromkeys(("dns", "connection", "sink", "clock", "token", "old events"), "ok")
     }
@@ -59,7 +59,9 @@ def test_during_a_pause_no_connection_is_made(tmp_path: Path) -> None:
     (tmp_path / "agent").mkdir()
     given = {"state": {"path": str(tmp_path / "agent" / "state.json")}, "sink": {"url": "http://127.0.0.1:9/"}}
     pause(settings.load(None, given, sinks=SINKS).state_path, time.time(), None)
-    checks = checked(tmp_path, "http://127.0.0.1:9/")  # nobody listens there: whoever connects would say so
+    checks = checked(
+        tmp_path, "http://127.0.0.1:9/"
+    )  # nobody listens there, so a connection would be reported as failed
     assert said(checks) == {"sink": "warn"}
     assert "nothing may leave" in checks["sink"].finding
 
@@ -77,7 +79,7 @@ def test_the_first_step_that_fails_is_named(tmp_path: Path, url: str, step: str,
     assert advice in checks[step].advice
 
 
-def test_https_to_a_port_that_speaks_http_is_not_called_a_matter_of_certificates(tmp_path: Path, sink: Sink) -> None:
+def test_https_to_a_plain_http_port_is_not_blamed_on_certificates(tmp_path: Path, sink: Sink) -> None:
     checks = checked(tmp_path, sink.url.replace("http:", "https:"))
     assert said(checks) == {"tls": "fail", "sink": "fail"}
     assert {"That port does not speak TLS" in check.advice for check in checks.values()} == {True}
@@ -93,7 +95,7 @@ def test_https_to_a_port_that_speaks_http_is_not_called_a_matter_of_certificates
         ("127.0.0.1", 90, False, "fail", "was rejected", "sink.ca_file"),
     ],
 )
-def test_a_certificate_is_judged_by_who_issued_it_and_until_when(
+def test_a_certificate_is_judged_by_issuer_name_and_expiry(
     tmp_path: Path, authority: Authority, name: str, days: int, is_trusted: bool, level: str, finding: str, advice: str
 ) -> None:
     trusted: dict[str, Any] = {"ca_file": str(authority.certificate)} if is_trusted else {}
@@ -105,7 +107,7 @@ def test_a_certificate_is_judged_by_who_issued_it_and_until_when(
     assert (sink.posts == []) == (level == "fail")
 
 
-def test_a_token_is_well_when_it_was_accepted(tmp_path: Path, sink: Sink) -> None:
+def test_a_token_is_ok_once_the_sink_accepted_it(tmp_path: Path, sink: Sink) -> None:
     (token := tmp_path / "token").write_text("not-a-token")
     assert checked(tmp_path, sink.url, token_file=str(token))["token"].finding == "accepted"
     sink.then = Answer(401)
@@ -127,7 +129,7 @@ def test_an_engine_that_refuses_history_is_a_warning(tmp_path: Path, sink: Sink)
     assert (old.level, "too old" in old.finding) == ("warn", True)
 
 
-def test_the_way_out_of_refused_history_is_the_clock_policy_where_there_is_one(tmp_path: Path, sink: Sink) -> None:
+def test_refused_history_is_advised_to_use_event_time_days_if_the_sink_has_it(tmp_path: Path, sink: Sink) -> None:
     options: dict[str, Any] = {"type": "loki", "loki": {"event_time_days": 60}}
     calls = iter([Answer(204), Answer(403), Answer(400, body=b"entry too far behind")])
     sink.then = lambda _: next(calls)
@@ -138,7 +140,7 @@ def test_the_way_out_of_refused_history_is_the_clock_policy_where_there_is_one(t
 
 
 class Engine:
-    """An engine that acknowledges what it gets, and finds what it keeps: everything, or nothing that is old."""
+    """An engine that acknowledges every event, and finds the ids that `kept` accepts."""
 
     def __init__(self, kept: Callable[[str], bool], answer: Callable[[list[str]], bytes]) -> None:
         self.kept, self.answer, self.ids = kept, answer, list[str]()
@@ -151,11 +153,11 @@ class Engine:
         return Answer(200, DATE, b'{"errors":false}' if "_bulk" in request.path else b"")
 
 
-def test_what_an_engine_acknowledged_is_looked_for_in_it(tmp_path: Path, sink: Sink) -> None:
+def test_acknowledged_events_are_read_back_from_the_engine(tmp_path: Path, sink: Sink) -> None:
     sink.then = engine = Engine(lambda _: True, lambda ids: json.dumps(ids).encode())
     checks = checked(tmp_path, sink.url, type="elasticsearch")
     assert said(checks)["read back"] == said(checks)["old read back"] == "ok"
-    engine.kept = lambda name: name == engine.ids[2]  # since then: what is old is acknowledged and dropped
+    engine.kept = lambda name: name == engine.ids[2]  # from now on, old events are acknowledged but dropped
     checks = checked(tmp_path, sink.url, type="elasticsearch")
     assert (said(checks)["read back"], said(checks)["old events"], said(checks)["old read back"]) == (
         "ok",
@@ -168,7 +170,7 @@ def test_what_an_engine_acknowledged_is_looked_for_in_it(tmp_path: Path, sink: S
     ("kind", "needle"),
     [("clickhouse", "SELECT id FROM default.event_rows"), ("loki", "event_id"), ("elasticsearch", "ids")],
 )
-def test_each_engine_is_asked_in_its_own_words(tmp_path: Path, sink: Sink, kind: str, needle: str) -> None:
+def test_each_engine_is_queried_in_its_own_language(tmp_path: Path, sink: Sink, kind: str, needle: str) -> None:
     sink.then = Engine(lambda _: False, lambda _: b"{}")
     checks = checked(tmp_path, sink.url, type=kind)
     assert said(checks)["read back"] == "warn"

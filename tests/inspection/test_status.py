@@ -1,4 +1,4 @@
-"""`collector status`: the same report from a running agent and from what one left behind."""
+"""`collector status`: the same report from a running agent and from the files that one left behind."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def told(agent: Agent) -> dict[str, Any]:
 
 
 def told_when(agent: Agent, name: str, value: object) -> dict[str, Any]:
-    """The report, once it says so."""
+    """The report, once it has this value."""
     deadline = time.monotonic() + 60
     while (report := told(agent)).get(name) != value:
         assert time.monotonic() < deadline, report
     return report
 
 
-def test_without_an_agent_the_state_and_the_roots_tell(home: Home, sink: Sink, agent: Agent) -> None:
+def test_without_an_agent_the_report_comes_from_the_state_and_the_roots(home: Home, sink: Sink, agent: Agent) -> None:
     session = home.session()
     session.prompt("one")
     session.subagent().prompt("below")
@@ -47,7 +47,7 @@ def test_without_an_agent_the_state_and_the_roots_tell(home: Home, sink: Sink, a
     assert not agent.state.with_name("state.status.json").exists()
 
 
-def test_a_running_agent_tells_of_itself(home: Home, sink: Sink, agent: Agent) -> None:
+def test_a_running_agent_reports_about_itself(home: Home, sink: Sink, agent: Agent) -> None:
     home.session().prompt("one")
     with agent.start() as running:
         report = told_when(agent, "delivered", 1)
@@ -61,7 +61,7 @@ def test_a_running_agent_tells_of_itself(home: Home, sink: Sink, agent: Agent) -
     assert report["last_acknowledged"]
 
 
-def test_after_a_kill_it_is_not_running(home: Home, sink: Sink, agent: Agent) -> None:
+def test_a_killed_agent_is_reported_as_not_running(home: Home, sink: Sink, agent: Agent) -> None:
     home.session().prompt("one")
     with agent.start() as running:
         told_when(agent, "delivered", 1)
@@ -69,7 +69,7 @@ def test_after_a_kill_it_is_not_running(home: Home, sink: Sink, agent: Agent) ->
         assert told(agent)["is_running"] is False
 
 
-def test_a_sink_that_is_failing_is_told_of_while_it_is_waited_for(home: Home, sink: Sink, agent: Agent) -> None:
+def test_a_failing_sink_is_reported_while_the_agent_waits_for_it(home: Home, sink: Sink, agent: Agent) -> None:
     sink.then = Answer(503)
     home.session().prompt("one")
     with agent.start():
@@ -82,7 +82,7 @@ def test_a_sink_that_is_failing_is_told_of_while_it_is_waited_for(home: Home, si
         assert report["lag"] > 0
 
 
-def test_what_it_says_of_a_scan_that_holds_the_state(home: Home, sink: Sink, agent: Agent) -> None:
+def test_a_scan_that_holds_the_state_is_named(home: Home, sink: Sink, agent: Agent) -> None:
     answered = threading.Event()
     sink.then = Answer(held=answered)
     home.session().prompt("one")
@@ -95,7 +95,7 @@ def test_what_it_says_of_a_scan_that_holds_the_state(home: Home, sink: Sink, age
         assert running.process.wait(30) == 0
 
 
-def test_watch_tells_again_until_it_is_interrupted(home: Home, agent: Agent) -> None:
+def test_watch_repeats_the_report_until_it_is_interrupted(home: Home, agent: Agent) -> None:
     command = [*COLLECTOR, "status", "--json", "--watch", *agent.places()]
     with subprocess.Popen(command, env=agent.environment, stdout=subprocess.PIPE) as watching:
         assert watching.stdout is not None
@@ -112,7 +112,7 @@ def test_others_cannot_read_the_status_file(home: Home, sink: Sink, agent: Agent
     assert os.stat(agent.state.with_name("state.status.json")).st_mode & 0o777 == 0o600
 
 
-def test_neither_text_nor_secret_gets_into_the_status(home: Home, sink: Sink, agent: Agent) -> None:
+def test_no_text_and_no_secret_gets_into_the_status(home: Home, sink: Sink, agent: Agent) -> None:
     key = "AKIA" + "Q3EGRZPLMWXCVB7T"
     home.session().prompt(f"pomegranate {key}")
     sink.then = Answer(400, body=f"pomegranate {key}".encode())
@@ -124,7 +124,7 @@ def test_neither_text_nor_secret_gets_into_the_status(home: Home, sink: Sink, ag
 
 
 @pytest.mark.parametrize("damage", ["[]", '{"problem": "x"}', '{"problem": {}}', '{"updated": 5}', '{"since": "x"}'])
-def test_a_damaged_status_file_tells_nothing(home: Home, agent: Agent, damage: str) -> None:
+def test_a_damaged_status_file_counts_as_not_running(home: Home, agent: Agent, damage: str) -> None:
     agent.directory.mkdir()
     (agent.directory / "state.status.json").write_text(damage)
     result = agent.run("status", *agent.places())

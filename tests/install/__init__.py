@@ -1,1 +1,1 @@
-"""Tests of the room collector/install."""
+"""Tests of the collector.install package."""

@@ -1,4 +1,4 @@
-"""What the tests of the service share: its manager's commands, a person, and a machine without any package."""
+"""Fixtures for service tests: scripted manager commands, a person, and a machine without any package."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.install.scripted import ServiceManager
 
 @pytest.fixture
 def manager(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ServiceManager:
-    """Scripted commands first on the PATH."""
+    """Puts the scripted commands first on the PATH."""
     scripted = ServiceManager(tmp_path / "bin")
     monkeypatch.setenv("PATH", f"{scripted.directory}:/usr/bin:/bin")
     return scripted
@@ -21,13 +21,13 @@ def manager(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ServiceManager:
 
 @pytest.fixture
 def person(scratch_home: Path) -> Person:
-    """Whoever runs the test, in a scratch home."""
+    """The user who runs the test, with a scratch home."""
     return Person("alice", os.getuid(), str(scratch_home))
 
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
-    """A machine that has no unit of ours yet, and a kernel whose one switch a test may turn."""
+    """A machine without any unit of ours, and with a kernel switch that tests can set."""
     return Machine(
         packaged_units=tmp_path / "package",
         local_units=tmp_path / "etc",

@@ -1,4 +1,4 @@
-"""A systemctl, launchctl and journalctl on the PATH that write down their calls and say what a test scripted."""
+"""Fake systemctl, launchctl and journalctl on the PATH, which record their calls and print what a test scripted."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class ServiceManager:
-    """The commands of all service managers; what they print and how they end is up to the test."""
+    """The commands of all service managers; the test decides their output and exit codes."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -18,11 +18,11 @@ class ServiceManager:
         self.knows_agent_for(0)
 
     def knows_agent_for(self, asked: int) -> None:
-        """How many more times `launchctl print` finds an agent; after that it is gone."""
+        """Sets how many more times `launchctl print` finds the agent before it is gone."""
         (self.directory / "prints").write_text("." * asked)
 
     def says(self, name: str, output: str = "", code: int = 0) -> None:
-        """From now on the command prints this and ends with this code."""
+        """Makes the command print this and exit with this code from now on."""
         said = self.directory / f"{name}.out"
         said.write_text(output)
         program = self.directory / name
@@ -43,7 +43,7 @@ class ServiceManager:
 
 @dataclass
 class Clock:
-    """Time that passes only while somebody sleeps."""
+    """Time that passes only during `sleep`."""
 
     now: float = 0.0
     slept: list[float] = field(default_factory=list)
@@ -53,7 +53,7 @@ class Clock:
 
     @property
     def sleep(self) -> Callable[[float], None]:
-        """Sleeps, as time.sleep does."""
+        """A replacement for time.sleep."""
 
         def sleep(seconds: float) -> None:
             self.slept.append(seconds)

@@ -1,4 +1,4 @@
-"""Carrying a plan out: repeatable, never over a person's own lines, and it waits where it has to."""
+"""Carrying out a plan: it can be repeated, never overwrites a person's edits, and waits where it must."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SERVICE = ServiceFile(("/opt/collector/bin/collector",), "/home/alice")
 
 @pytest.fixture
 def unit(person: Person) -> Path:
-    """Where the user unit is written."""
+    """The path of the user unit."""
     path = plans.user_unit_path(person)
     path.parent.mkdir(parents=True)
     return path
@@ -27,7 +27,7 @@ def installing(person: Person, machine: Machine) -> Plan:
     return plans.systemd_user(SERVICE, person, machine, has_namespaces=True)
 
 
-def test_a_second_time_nothing_is_written_and_nothing_restarted(
+def test_installing_again_writes_and_restarts_nothing(
     manager: ServiceManager, person: Person, machine: Machine, unit: Path
 ) -> None:
     assert f"wrote      {unit}" in list(carry_out(installing(person, machine)))
@@ -36,7 +36,7 @@ def test_a_second_time_nothing_is_written_and_nothing_restarted(
     assert manager.calls[-1] == "systemctl --user start collector.service"
 
 
-def test_a_newer_version_replaces_a_file_that_nobody_edited(
+def test_a_newer_version_replaces_an_unedited_file(
     manager: ServiceManager, person: Person, machine: Machine, unit: Path
 ) -> None:
     unit.write_text(templates.signed("[Service]\nExecStart=/old/collector run\n", "# ", ""))
@@ -45,7 +45,7 @@ def test_a_newer_version_replaces_a_file_that_nobody_edited(
     assert list(unit.parent.iterdir()) == [unit]
 
 
-def test_an_edited_file_is_not_overwritten_and_the_difference_is_shown(
+def test_an_edited_file_is_not_overwritten_and_the_diff_is_shown(
     manager: ServiceManager, person: Person, machine: Machine, unit: Path
 ) -> None:
     list(carry_out(installing(person, machine)))
@@ -56,7 +56,7 @@ def test_an_edited_file_is_not_overwritten_and_the_difference_is_shown(
     assert (unit.read_text(), manager.calls) == (edited, calls)
 
 
-def test_force_overwrites_an_edited_file_and_keeps_it(
+def test_force_overwrites_an_edited_file_and_keeps_a_copy(
     manager: ServiceManager, person: Person, machine: Machine, unit: Path
 ) -> None:
     unit.write_text("[Service]\n# mine\n")
@@ -77,17 +77,15 @@ def test_removing_leaves_an_edited_file_and_can_be_repeated(
     assert f"not there  {unit}" in list(carry_out(plans.remove_systemd_user(person)))
 
 
-def test_a_place_that_cannot_be_written_is_named(
-    manager: ServiceManager, person: Person, machine: Machine, unit: Path
-) -> None:
+def test_an_unwritable_path_is_named(manager: ServiceManager, person: Person, machine: Machine, unit: Path) -> None:
     unit.parent.rmdir()
     unit.parent.write_text("in the way")
     with pytest.raises(ServiceError, match=f"Cannot write {unit}: "):
         list(carry_out(installing(person, machine)))
 
 
-def test_a_new_launch_agent_is_started_once_the_one_before_has_ended(manager: ServiceManager, person: Person) -> None:
-    """bootout returns at once; bootstrap fails for as long as launchctl still knows the agent."""
+def test_a_launch_agent_is_started_once_the_old_one_has_ended(manager: ServiceManager, person: Person) -> None:
+    """bootout returns at once, but bootstrap fails as long as launchctl still knows the agent."""
     manager.knows_agent_for(3)
     clock = Clock()
     list(carry_out(plans.launchd(SERVICE, person), clock=clock, sleep=clock.sleep))

@@ -1,4 +1,4 @@
-"""Which services are found, for whom, and what is said of them; systemctl and launchctl are scripted."""
+"""Finding installed services: whose they are, and their state; systemctl and launchctl are scripted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ALWAYS = "FragmentPath=/u\nNRestarts=0\nResult=success\nExecMainStatus=0\nActive
 
 
 def says(manager: ServiceManager, **units: str) -> None:
-    """What systemctl says of the `own` unit, and of those of users; of any other, that it does not know it."""
+    """Scripts what systemctl says of the user's own unit (`own`) and of system units by user; it knows no others."""
     cases = "".join(
         f"*{'--user' if name == 'own' else f'collector@{name}.service'}*) printf '%s' '{said}' ;;\n"
         for name, said in units.items()
@@ -34,7 +34,7 @@ def says(manager: ServiceManager, **units: str) -> None:
     ("units", "expected"),
     [
         ({}, []),
-        ({"own": STOPPED + DISABLED + ALWAYS}, []),  # the package brings the unit, and nobody has enabled it
+        ({"own": STOPPED + DISABLED + ALWAYS}, []),  # the package installs the unit, but nobody has enabled it
         ({"own": RUNNING + ENABLED + ALWAYS}, [("collector.service", "running", "")]),
         (
             {"alice": STOPPED + ENABLED + ALWAYS},
@@ -56,7 +56,7 @@ def says(manager: ServiceManager, **units: str) -> None:
         ),
     ],
 )
-def test_both_kinds_of_service_are_found_with_their_state_and_what_to_do(
+def test_both_kinds_of_service_are_found_with_their_state_and_advice(
     units: dict[str, str],
     expected: list[tuple[str, str, str]],
     manager: ServiceManager,
@@ -68,7 +68,9 @@ def test_both_kinds_of_service_are_found_with_their_state_and_what_to_do(
     assert [(facts["unit"], facts["state"], facts.get("next", "")) for facts in found] == expected
 
 
-def test_who_has_no_service_hears_of_those_of_others(manager: ServiceManager, person: Person, machine: Machine) -> None:
+def test_without_a_service_of_ones_own_those_of_others_are_shown(
+    manager: ServiceManager, person: Person, machine: Machine
+) -> None:
     account = pwd.getpwuid(os.getuid()).pw_name
     enabled = machine.local_units / "multi-user.target.wants"
     enabled.mkdir(parents=True)
@@ -80,7 +82,7 @@ def test_who_has_no_service_hears_of_those_of_others(manager: ServiceManager, pe
     assert facts["keeps"] == f"/var/lib/collector/{account}"
 
 
-def test_a_manager_that_does_not_answer_leaves_what_the_files_show(
+def test_if_the_manager_does_not_answer_the_unit_files_tell(
     manager: ServiceManager, person: Person, machine: Machine
 ) -> None:
     manager.says("systemctl", "Failed to connect to bus: No medium found", 1)

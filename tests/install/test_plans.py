@@ -1,4 +1,4 @@
-"""What installing and removing would do on machines of every kind; nothing is carried out."""
+"""What installing and removing would do on various machines; nothing is carried out."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PACKAGED = ServiceFile((templates.PACKAGED_PROGRAM,), "/home/alice")
 
 
 def files(plan: Plan) -> dict[str, type]:
-    """The files of a plan, by name, and what would be done to each."""
+    """The files of a plan by name, and what would be done to each."""
     return {step.path.name: type(step) for step in plan.steps if isinstance(step, Write | Remove)}
 
 
@@ -30,13 +30,13 @@ def write(path: Path, text: str = "") -> None:
 
 
 def write_all(plan: Plan) -> None:
-    """Leaves the files of a plan as carrying it out would."""
+    """Writes the files of a plan, as carrying it out would."""
     for step in plan.steps:
         if isinstance(step, Write):
             write(step.path, step.content)
 
 
-def test_a_file_that_is_new_or_different_restarts_the_service(person: Person, machine: Machine) -> None:
+def test_a_new_or_changed_file_restarts_the_service(person: Person, machine: Machine) -> None:
     def plan(has_namespaces: bool = True) -> Plan:
         return plans.systemd_user(OWN, person, machine, has_namespaces=has_namespaces)
 
@@ -47,9 +47,7 @@ def test_a_file_that_is_new_or_different_restarts_the_service(person: Person, ma
 
 
 @pytest.mark.parametrize("system", [False, True])
-def test_the_unit_of_the_package_is_used_where_the_packaged_program_runs(
-    system: bool, person: Person, machine: Machine
-) -> None:
+def test_the_packages_unit_is_used_for_the_packaged_program(system: bool, person: Person, machine: Machine) -> None:
     at_home = replace(person, home="/home/alice")
 
     def plan(service: ServiceFile) -> Plan:
@@ -64,8 +62,8 @@ def test_the_unit_of_the_package_is_used_where_the_packaged_program_runs(
     assert set(files(plan(OWN)).values()) == {Write}
 
 
-def test_a_state_elsewhere_needs_a_unit_of_its_own(person: Person, machine: Machine) -> None:
-    """The packaged unit may write to the usual places only."""
+def test_a_state_in_another_directory_needs_its_own_unit(person: Person, machine: Machine) -> None:
+    """The packaged unit can only write to the default directories."""
     write(machine.packaged_units / "user" / templates.UNIT)
     elsewhere = replace(PACKAGED, writable=("/srv/state",))
     [unit] = [
@@ -76,10 +74,10 @@ def test_a_state_elsewhere_needs_a_unit_of_its_own(person: Person, machine: Mach
     assert "ReadWritePaths=-/srv/state\n" in unit.content
 
 
-def test_a_kernel_without_namespaces_for_users_gets_a_smaller_sandbox_and_a_note(
+def test_without_user_namespaces_the_sandbox_is_smaller_and_a_note_says_so(
     person: Person, machine: Machine, tmp_path: Path
 ) -> None:
-    """Ubuntu since 23.10: PrivateUsers=yes keeps a user unit from starting."""
+    """On Ubuntu since 23.10, PrivateUsers=yes keeps a user unit from starting."""
     assert machine.grants_namespaces(), "a kernel without the switch does not restrict them"
     (tmp_path / "restrict_userns").write_text("1\n")
     assert not machine.grants_namespaces()
@@ -104,7 +102,7 @@ def test_a_user_without_lingering_is_told_how_to_start_at_boot(person: Person, m
     assert "enable-linger" not in notes()
 
 
-def test_a_home_elsewhere_needs_a_drop_in(person: Person, machine: Machine) -> None:
+def test_a_home_outside_slash_home_needs_a_drop_in(person: Person, machine: Machine) -> None:
     at_home = replace(person, home="/home/alice")
     units = {"collector@.service": Write, "collector-wait@.service": Write}
     assert files(plans.systemd_system(OWN, at_home, machine)) == units
@@ -118,7 +116,7 @@ def test_a_program_that_the_sandbox_hides_is_refused(place: str, person: Person,
         plans.systemd_system(ServiceFile((place,), person.home), person, machine)
 
 
-def test_the_template_goes_with_its_last_user(person: Person, machine: Machine) -> None:
+def test_the_template_is_removed_with_its_last_user(person: Person, machine: Machine) -> None:
     enabled = machine.local_units / "multi-user.target.wants"
     write(enabled / "collector@alice.service")
     assert {"collector@.service", "collector-wait@.service"} <= files(
@@ -128,7 +126,7 @@ def test_the_template_goes_with_its_last_user(person: Person, machine: Machine) 
     assert files(plans.remove_systemd_system(person, machine)).keys() == {"home.conf"}
 
 
-def test_a_launch_agent_that_has_not_changed_is_not_ended(person: Person) -> None:
+def test_an_unchanged_launch_agent_is_not_stopped(person: Person) -> None:
     assert "bootout" in " ".join(commands(plans.launchd(OWN, person)))
     write_all(plans.launchd(OWN, person))
     assert "bootout" not in " ".join(commands(plans.launchd(OWN, person)))

@@ -1,4 +1,4 @@
-"""The service files as they are shipped: sound, explained line by line, and turned into what one machine needs."""
+"""The shipped service files: valid, explained line by line, and adapted to one machine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PACKAGED = ServiceFile((templates.PACKAGED_PROGRAM,), HOME)
 
 
 def lines_of(text: str, section: str) -> list[tuple[str, str]]:
-    """The assignments of one section of a unit, in order; a key may stand more than once."""
+    """The assignments in one section of a unit, in order; a key may occur more than once."""
     found, current = [], ""
     for line in text.splitlines():
         if line.startswith("["):
@@ -33,18 +33,18 @@ def lines_of(text: str, section: str) -> list[tuple[str, str]]:
 
 
 def service_of(text: str) -> dict[str, str]:
-    """[Service] with the last value of each key."""
+    """The [Service] section, with the last value of each key."""
     return dict(lines_of(text, "Service"))
 
 
 @pytest.mark.parametrize("path", ALL_UNITS, ids=lambda path: str(path.name))
-def test_a_unit_consists_of_sections_assignments_and_comments(path: Path) -> None:
+def test_a_unit_has_only_sections_assignments_and_comments(path: Path) -> None:
     for number, line in enumerate(path.read_text().splitlines(), 1):
         assert re.fullmatch(r"\[(Unit|Service|Install)\]|[A-Z][A-Za-z]+=.*|#.*|", line), f"line {number}: {line}"
 
 
 @pytest.mark.parametrize("path", ALL_UNITS, ids=lambda path: str(path.name))
-def test_every_line_of_the_service_has_its_reason(path: Path) -> None:
+def test_every_line_of_the_service_section_is_explained(path: Path) -> None:
     lines = path.read_text().partition("\n[Service]\n")[2].partition("\n[Install]\n")[0].splitlines()
     for above, line in zip(["", *lines], lines, strict=False):
         if line and not line.startswith("#"):
@@ -52,7 +52,7 @@ def test_every_line_of_the_service_has_its_reason(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", UNITS, ids=lambda path: str(path.name))
-def test_a_unit_speaks_the_protocol_and_gives_up_on_bad_configuration(path: Path) -> None:
+def test_a_unit_uses_the_notify_protocol_and_gives_up_on_bad_configuration(path: Path) -> None:
     service = service_of(path.read_text())
     assert service["Type"] == "notify"
     assert service["WatchdogSec"]
@@ -62,29 +62,29 @@ def test_a_unit_speaks_the_protocol_and_gives_up_on_bad_configuration(path: Path
     assert service["ExecStart"] == "/usr/bin/collector run"
 
 
-def test_the_user_unit_has_the_namespace_without_which_its_sandbox_is_ignored() -> None:
+def test_the_user_unit_has_the_namespace_its_sandbox_needs() -> None:
     service = service_of(templates.user_unit(PACKAGED))
     assert service["PrivateUsers"] == "yes"
     assert service["ProtectHome"] == "read-only"
     assert ".claude" not in service["ReadWritePaths"]
 
 
-def test_without_namespaces_every_line_that_needs_them_is_taken_back() -> None:
-    """What is left are system call filters and limits, which work without: NoNewPrivileges=yes allows them."""
+def test_the_drop_in_without_namespaces_resets_every_line_that_needs_them() -> None:
+    """The remaining system call filters and limits need no namespace: NoNewPrivileges=yes allows them."""
     needing = r"Private\w+|ProtectSystem|ProtectHome|ProtectControlGroups|ProtectKernel\w+|\w+Paths"
     unit = {name for name, _ in lines_of(templates.user_unit(PACKAGED), "Service") if re.fullmatch(needing, name)}
     assert unit == {name for name, _ in lines_of(templates.without_namespaces(), "Service")}
 
 
-def test_the_system_unit_sees_one_directory_of_one_home() -> None:
+def test_the_system_unit_sees_only_one_directory_of_one_home() -> None:
     service = service_of(templates.system_unit(PACKAGED))
     assert service["User"] == "%i"
     assert service["ProtectHome"] == "tmpfs"
     assert service["BindReadOnlyPaths"] == "-/home/%i/.claude"
 
 
-def test_the_system_unit_starts_without_a_root_and_has_somebody_wait_for_it() -> None:
-    """A bind that is not optional ends in 226/NAMESPACE every ten seconds: 70,000 lines in the journal a day."""
+def test_the_system_unit_starts_without_a_root_and_another_unit_waits_for_it() -> None:
+    """A bind that is not optional fails with 226/NAMESPACE every ten seconds: 70,000 lines in the journal a day."""
     unit = dict(lines_of(templates.system_unit(PACKAGED), "Unit"))
     assert unit["Wants"] == templates.WAITING.replace("@", "@%i")
     waiting = dict(lines_of(templates.waiting_unit(), "Unit"))
@@ -93,16 +93,16 @@ def test_the_system_unit_starts_without_a_root_and_has_somebody_wait_for_it() ->
 
 
 def test_the_token_of_the_system_unit_is_optional() -> None:
-    """With a path, a missing file keeps the unit from starting; a short name does not (LoadCredential=)."""
+    """With a path, a missing file keeps the unit from starting; with a short name it does not (LoadCredential=)."""
     assert service_of(templates.system_unit(PACKAGED))["LoadCredential"] == "sink-token:collector.sink-token"
 
 
-def test_the_packaged_program_needs_nothing_but_the_template() -> None:
+def test_for_the_packaged_program_the_template_is_used_unchanged() -> None:
     rendered = templates.user_unit(PACKAGED)
     assert rendered.partition("\n")[2] == UNITS[0].read_text()
 
 
-def test_another_program_and_other_directories_are_put_in() -> None:
+def test_another_program_and_other_directories_are_filled_in() -> None:
     service = ServiceFile(
         ("/opt/my tools/100%/collector",), HOME, (f"{HOME}/state", "/srv/db"), (("HTTPS_PROXY", "http://p:3128"),)
     )
@@ -114,7 +114,7 @@ def test_another_program_and_other_directories_are_put_in() -> None:
     assert ("Environment", "HTTPS_PROXY=http://p:3128") in values
 
 
-def test_a_directory_with_a_blank_stays_one_directory() -> None:
+def test_a_directory_with_a_space_stays_one_directory() -> None:
     text = templates.user_unit(ServiceFile((templates.PACKAGED_PROGRAM,), HOME, ("/srv/my state",)))
     assert ("ReadWritePaths", '"-/srv/my state"') in lines_of(text, "Service")
 
@@ -122,20 +122,20 @@ def test_a_directory_with_a_blank_stays_one_directory() -> None:
 @pytest.mark.parametrize(
     "text", [templates.user_unit(PACKAGED), templates.launch_agent(PACKAGED, "/log")], ids=["unit", "plist"]
 )
-def test_an_edited_file_is_told_from_our_own(text: str) -> None:
+def test_an_edited_file_is_recognized(text: str) -> None:
     assert templates.is_unedited(text)
     assert not templates.is_unedited(text.replace("10", "11"))
     assert not templates.is_unedited(text + "\n# mine\n")
     assert not templates.is_unedited("")
 
 
-def test_a_template_that_lost_its_anchor_is_noticed() -> None:
+def test_a_template_without_its_anchor_is_an_error() -> None:
     changed = UNITS[0].read_text().replace("/usr/bin/collector", "/usr/bin/other")
     with pytest.raises(ServiceError, match="occurs 0 times"):
         templates.user_unit(PACKAGED, changed)
 
 
-def test_a_home_that_is_not_below_home_is_put_into_the_path_of_the_template() -> None:
+def test_the_home_drop_in_replaces_the_templates_home_path() -> None:
     values = lines_of(templates.home_drop_in("/srv/my people/alice"), "Service")
     [shipped] = [value for name, value in lines_of(UNITS[1].read_text(), "Service") if name == "BindReadOnlyPaths"]
     place = shipped.replace("/home/%i", "/srv/my people/alice")
@@ -160,14 +160,14 @@ def test_the_property_list_has_what_launchd_needs_and_absolute_paths() -> None:
     assert "~" not in re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
 
 
-def test_every_key_of_the_property_list_but_names_and_paths_has_its_reason() -> None:
+def test_every_key_of_the_property_list_except_names_and_paths_is_explained() -> None:
     text = (TREE / "launchd" / "collector.plist").read_text()
     for key in re.findall(r"^  <key>(\w+)</key>", text, flags=re.MULTILINE):
         if key not in {"Label", "StandardErrorPath"}:
             assert re.search(rf"-->\n  <key>{key}</key>", text), f"{key}: the line above must say why it is there"
 
 
-def test_a_property_list_survives_being_read_and_written() -> None:
+def test_a_property_list_survives_a_round_trip() -> None:
     found = plistlib.loads(templates.launch_agent(PACKAGED, "/log").encode())
     assert plistlib.loads(plistlib.dumps(found)) == found
 
@@ -176,7 +176,7 @@ def test_a_property_list_survives_being_read_and_written() -> None:
     shutil.which("systemd-analyze") is None, reason="needs systemd-analyze; the system test runs it too"
 )
 def test_the_system_unit_is_among_the_best_secured_services() -> None:
-    """Peers: hardened Vector 2.5, Alloy and Fluent Bit about 9.5."""
+    """For comparison: a hardened Vector scores 2.5, Alloy and Fluent Bit about 9.5."""
     command = ["systemd-analyze", "security", "--offline=true", "--no-pager", "--threshold=25", str(UNITS[1])]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if "nrecognized option" in done.stderr:

@@ -1,1 +1,1 @@
-"""Checks against sessions that the real Claude Code writes; `make test-real WRITER=...` names what does."""
+"""Checks against sessions that the real Claude Code writes; `make test-real WRITER=...` names the program to run it."""

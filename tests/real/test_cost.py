@@ -1,4 +1,4 @@
-"""What the store computes against what the real Claude Code charged: the same, to the micro-dollar, and explained."""
+"""The store's costs equal what the real Claude Code charged, to the micro-dollar; any difference is explained."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COLLECTOR = (sys.executable, "-m", "collector")
 
 
 def session_costs(root: Path) -> dict[str, dict[str, Any]]:
-    """What the store says of each session below this root."""
+    """The store's costs of each session below this root."""
     subprocess.run([*COLLECTOR, "scan", "--root", str(root)], check=True, stdout=subprocess.DEVNULL)
     command = [*COLLECTOR, "store", "sql", "SELECT * FROM session_costs"]
     lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
@@ -27,7 +27,7 @@ def session_costs(root: Path) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.skipif(not WRITER, reason="CLAUDE_CODE_SESSION_WRITER names no program")
-def test_the_cost_is_what_claude_code_charged_itself(scratch_home: Path, tmp_path: Path) -> None:
+def test_the_computed_cost_equals_what_claude_code_charged(scratch_home: Path, tmp_path: Path) -> None:
     directory = tmp_path / "real"
     root = directory / "home" / ".claude"
 

@@ -1,6 +1,6 @@
-"""Promise 4 against the only oracle there is: the totals that Claude Code keeps of itself.
+"""Promise 4, checked against the only oracle there is: the totals that Claude Code itself keeps.
 
-A session is begun, resumed, forked and compacted, one after another, because each asks npm for nothing more.
+One session is started, resumed, forked and compacted in turn, because each of these asks npm for nothing more.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.leaves import sources
 from tests.sink import Sink
 
 pytestmark = pytest.mark.slow
-# A command that takes a directory, and lets Claude Code write a session below DIRECTORY/home/.claude, offline.
+# A command that takes a directory and makes Claude Code write a session below DIRECTORY/home/.claude, offline.
 WRITER = os.environ.get("CLAUDE_CODE_SESSION_WRITER", "")
 NAMES = {
     "inputTokens": "input_tokens",
@@ -30,7 +30,7 @@ NAMES = {
     "thinkingTokens": "thinking_tokens",
     "webSearchRequests": "web_search_requests",
 }
-# What must be in an event, whatever else is a copy.
+# Fields that must be in an event, even though others may be dropped as copies.
 UNTOUCHED = {
     "uuid",
     "sessionId",
@@ -44,7 +44,7 @@ Totals = dict[str, dict[str, int]]
 
 
 def own_totals(root: Path) -> dict[str, Totals]:
-    """The last cost-state of every session, by model."""
+    """The totals by model from the last cost-state of each session."""
     totals: dict[str, Totals] = {}
     for path in root.glob("projects/*/*.jsonl"):
         records = [json.loads(line) for line in path.read_bytes().splitlines()]
@@ -58,7 +58,7 @@ def own_totals(root: Path) -> dict[str, Totals]:
 
 
 def own_lines(root: Path) -> tuple[int, int]:
-    """The lines that the last cost-state of every session says were added and removed."""
+    """The added and removed lines, summed over the last cost-state of each session."""
     added = removed = 0
     for path in root.glob("projects/*/*.jsonl"):
         records = [json.loads(line) for line in path.read_bytes().splitlines()]
@@ -69,7 +69,7 @@ def own_lines(root: Path) -> tuple[int, int]:
 
 
 def collected_lines(root: Path, state: Path) -> tuple[int, int]:
-    """The lines that edits added and removed, over distinct events."""
+    """The added and removed lines, summed over distinct events."""
     with Sink() as sink:
         command = [sys.executable, "-m", "collector", "scan", "--root", str(root), "--sink-url", sink.url]
         subprocess.run([*command, "--state", str(state)], check=True)
@@ -78,7 +78,7 @@ def collected_lines(root: Path, state: Path) -> tuple[int, int]:
 
 
 def collected(root: Path) -> Totals:
-    """What the report says after a scan that left nothing."""
+    """The totals in the report, after a scan that quarantined nothing and left no lag."""
     command = [sys.executable, "-m", "collector"]
     scanned = subprocess.run([*command, "scan", "--root", str(root), "--json"], check=True, capture_output=True)
     ledger: dict[str, Any] = json.loads(scanned.stdout)
@@ -93,7 +93,7 @@ def collected(root: Path) -> Totals:
 
 
 @pytest.mark.skipif(not WRITER, reason="CLAUDE_CODE_SESSION_WRITER names no program")
-def test_the_report_adds_up_to_what_claude_code_counted_itself(scratch_home: Path, tmp_path: Path) -> None:
+def test_the_report_equals_claude_codes_own_totals(scratch_home: Path, tmp_path: Path) -> None:
     directory = tmp_path / "real"
     root = directory / "home" / ".claude"
 
@@ -112,11 +112,11 @@ def test_the_report_adds_up_to_what_claude_code_counted_itself(scratch_home: Pat
 
     forked = write("-p", "Try it another way", "--resume", session, "--fork-session")
     (fork,) = forked.keys() - resumed.keys()
-    # What the fork was charged holds what its parent was: so does the sum over the messages of both.
+    # The fork's total includes its parent's, and so does the sum over the messages of both.
     assert collected(root) == forked[fork]
 
     compacted = write("-p", "/compact", "--resume", session)
-    # The call that wrote the summary stands in no row, only in the totals.
+    # The call that wrote the summary is in no row, only in the totals.
     assert collected(root) == forked[fork]
     assert compacted[session] != forked[session]
 

@@ -1,1 +1,1 @@
-"""Tests of the long run: step by step with a clock of our own, and as a real process."""
+"""Tests of the service: step by step with a test clock, and as a real process."""

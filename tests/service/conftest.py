@@ -1,4 +1,4 @@
-"""What the stories of the long run need: a service whose time we hold."""
+"""Fixtures for the service tests: a service whose clock the test controls."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tests.sink import Sink
 
 @pytest.fixture
 def clock() -> Clock:
-    """A clock that stands still until it is told otherwise."""
+    """A clock that stands still until the test moves it."""
     return Clock()
 
 
 @pytest.fixture
 def steps(home: Home, sink: Sink, clock: Clock) -> Iterator[Steps]:
-    """A service, one step at a time."""
+    """A service that is run one step at a time."""
     with Steps(home, sink, clock) as steps:
         yield steps

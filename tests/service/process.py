@@ -1,4 +1,4 @@
-"""What is said of a running agent: waiting for it, its status file, and a service in a thread of this process."""
+"""Helpers for a running agent: waiting for it, reading its status file, and running a service in a thread."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from tests.agent import Agent, Running
 from tests.build import Home
 from tests.sink import Sink
 
-# What only a rescan could find is not found by it: only hints can be that quick.
+# With rescans this rare, whatever is found was found by a hint.
 NO_RESCANS = {"COLLECTOR_RUN__RESCAN_INTERVAL": "600"}
 QUICK_RESCANS = {"COLLECTOR_RUN__RESCAN_INTERVAL": "0.1"}
 SLOW_RETRIES = {"COLLECTOR_RETRY__INITIAL_INTERVAL": "600", "COLLECTOR_RETRY__MAX_INTERVAL": "600"}
 
 
 def wait_until(condition: Callable[[], object], what: object = "", timeout: float = 60.0) -> None:
-    """Looks until it is so."""
+    """Waits until the condition holds; fails after the timeout."""
     deadline = time.monotonic() + timeout
     pause = threading.Event()
     while not condition():
@@ -32,7 +32,7 @@ def wait_until(condition: Callable[[], object], what: object = "", timeout: floa
 
 
 def status_of(agent: Agent) -> dict[str, Any]:
-    """What the agent says of itself; empty before it does."""
+    """The agent's status file; empty if there is none yet."""
     try:
         return dict(json.loads(agent.state.with_name("state.status.json").read_bytes()))
     except FileNotFoundError:
@@ -40,14 +40,14 @@ def status_of(agent: Agent) -> dict[str, Any]:
 
 
 def is_watching(agent: Agent, running: Running) -> bool:
-    """Whether the first pass is done and changes are hinted at."""
+    """Whether the first pass is done, so that hints report changes from now on."""
     told = status_of(agent)
     return told.get("pid") == running.process.pid and bool(told.get("last_rescan"))
 
 
 @contextlib.contextmanager
 def serving(home: Home, sink: Sink, *, given: dict[str, Any] | None = None, **parts: Any) -> Iterator[Service]:
-    """The service in a thread of this process, with settings and parts of our own."""
+    """Runs the service in a thread of this process, with the given settings and parts."""
     state = home.path.parent / "agent" / "state.json"
     places = {"roots": [str(home.root)], "sink": {"url": sink.url}, "state": {"path": str(state)}}
     quick = {

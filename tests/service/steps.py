@@ -1,6 +1,6 @@
-"""A service in this process, one step at a time, with a clock of our own and hints of our own.
+"""A service in this process, run one step at a time, with a test clock and hints given by the test.
 
-steps.until_idle()                  # everything that is due now
+steps.until_idle()                  # does everything that is due now
 steps.hint(session.path)            # as the watcher would
 clock.forward(1)
 steps.until_idle()
@@ -30,7 +30,7 @@ from tests.sink import Sink
 
 
 class Clock:
-    """Monotonic and wall time; both move only when told."""
+    """Monotonic and wall time; both move only when the test moves them."""
 
     def __init__(self) -> None:
         self.now, self.offset = 1000.0, time.time() - 1000.0
@@ -44,16 +44,16 @@ class Clock:
         return self.now + self.offset
 
     def forward(self, seconds: float) -> None:
-        """Time goes by."""
+        """Lets time pass."""
         self.now += seconds
 
     def set(self, seconds: float) -> None:
-        """Somebody sets the wall clock, or the machine slept."""
+        """Moves only the wall clock, as when it is set, or when the machine slept."""
         self.offset += seconds
 
 
 class NoWatcher:
-    """Hints come from the test."""
+    """Watches nothing: hints come from the test."""
 
     mode, reason, restarts = "events", "", 0
 
@@ -61,14 +61,14 @@ class NoWatcher:
         self.roots, self.wake = roots, wake
 
     def keep_up(self) -> None:
-        """Nothing to keep up."""
+        """Does nothing."""
 
     def close(self) -> None:
-        """Nothing to close."""
+        """Has nothing to close."""
 
 
 class Steps:
-    """The service and what belongs to it."""
+    """The service with its settings, state and clock."""
 
     def __init__(self, home: Home, sink: Sink, clock: Clock, **options: Any) -> None:
         self.home, self.sink, self.clock = home, sink, clock
@@ -82,14 +82,14 @@ class Steps:
             "heartbeat": {"interval": 0.0},
             **options.pop("given", {}),
         }
-        # What would step back here is this process, and it could not step forward again for the tests that follow.
+        # A lower priority would apply to this process, which could not raise it again for later tests.
         self.given["run"] = {"nice": 0, **self.given.get("run", {})}
-        # The longest wait there may be: a test that asks how long is answered the same each time.
+        # Jitter always gives its longest wait, so that waiting times are the same in every run.
         self.options: dict[str, Any] = {"make_watcher": NoWatcher, "uniform": lambda low, high: high, **options}
         self._open = ExitStack()
 
     def settings(self) -> Settings:
-        """The settings as they are in force now."""
+        """The settings currently in force."""
         return settings.load(None, self.given, sinks=SINKS)
 
     def __enter__(self) -> Self:
@@ -109,7 +109,7 @@ class Steps:
         self.service.wake.close()
 
     def until_idle(self) -> float:
-        """Does everything that is due; returns for how long nothing will be."""
+        """Does everything that is due; returns the seconds until something is due again."""
         for _ in range(20):
             seconds = self.service.step()
             if seconds > 0:
@@ -117,12 +117,12 @@ class Steps:
         raise AssertionError("it never comes to rest")
 
     def hint(self, *paths: Path) -> None:
-        """What the watcher would say."""
+        """Gives a hint, as the watcher would."""
         for path in paths:
             self.service.wake.hint(str(path))
 
     def saved(self) -> dict[str, int]:
-        """The offsets on disk."""
+        """The saved offsets, by file name."""
         try:
             files = json.loads(Path(self.given["state"]["path"]).read_bytes())["claude_code"]["files"]
         except FileNotFoundError:
@@ -130,5 +130,5 @@ class Steps:
         return {Path(key).name: entry["offset"] for key, entry in files.items()}
 
     def told(self) -> dict[str, Any]:
-        """The status file."""
+        """The content of the status file."""
         return dict(json.loads(status_path(Path(self.given["state"]["path"])).read_bytes()))

@@ -1,4 +1,4 @@
-"""What the long run knows about itself: sums that are right."""
+"""The service's figures about itself: lag and totals add up."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def everything(each: Source) -> int:
     return each.stamp.size
 
 
-def test_lag_is_told_by_priority_and_what_is_at_rest_has_none() -> None:
+def test_lag_is_reported_by_priority_and_sources_at_rest_have_none() -> None:
     lag = Lag()
     lag.take_all(Findings([source("a", 0, 10), source("b", 0, 0), source("c", 2, 7)], at_rest={0: 3, 1: 1}), everything)
     assert lag.by_priority() == {
@@ -28,14 +28,14 @@ def test_lag_is_told_by_priority_and_what_is_at_rest_has_none() -> None:
     }
 
 
-def test_a_look_at_a_few_leaves_the_others_as_they_were() -> None:
+def test_updating_some_sources_leaves_the_others_as_they_were() -> None:
     lag = Lag()
     lag.take_all(Findings([source("a", 0, 10), source("b", 0, 5), source("c", 0, 3)]), everything)
     lag.take([source("a", 0, 0), source("b", 0, 6)], everything, gone=["c"])
     assert lag.by_priority() == {"P0": {"sources": 3, "behind": 1, "lag": 6}}
 
 
-def test_totals_of_a_pass_under_way_do_not_count_twice() -> None:
+def test_totals_of_a_running_pass_are_not_counted_twice() -> None:
     totals, ledger = Totals(), Ledger(batches=2, bytes=10)
     ledger.redactions["aws"] = 1
     totals.add(Ledger(batches=1))

@@ -1,4 +1,4 @@
-"""What is freed goes back to the system, even from between what is kept."""
+"""Freed memory goes back to the system, even from between blocks that are kept."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ print(megabytes() - before)
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other allocators are left as they are")
-def test_large_blocks_do_not_stay_when_they_are_freed() -> None:
+def test_large_freed_blocks_go_back_to_the_system() -> None:
     def kept(*arguments: str) -> float:
         command = [sys.executable, "-c", PROGRAM, *arguments]
         return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)

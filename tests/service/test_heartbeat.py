@@ -1,4 +1,4 @@
-"""The heartbeat: figures of the agent, on time, once per interval, and never any content."""
+"""The heartbeat: the agent's figures, on time, once per interval, and never any content."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def beats(sink: Sink) -> list[Event]:
     return [event for event in sink.events if event["kind"] == "heartbeat"]
 
 
-def test_a_heartbeat_is_sent_every_interval_and_says_how_the_agent_is(
+def test_a_heartbeat_with_the_agents_figures_is_sent_every_interval(
     home: Home, sink: Sink, beating: Steps, clock: Clock
 ) -> None:
     session = home.session()
@@ -59,7 +59,7 @@ def test_a_heartbeat_is_sent_every_interval_and_says_how_the_agent_is(
     assert len({beat["id"] for beat in beats(sink)}) == 3
 
 
-def test_a_fleet_sees_what_runs_where_and_what_it_keeps_back(
+def test_a_heartbeat_names_the_versions_the_configuration_and_what_is_held_back(
     home: Home, sink: Sink, beating: Steps, clock: Clock
 ) -> None:
     session = home.session()
@@ -76,9 +76,7 @@ def test_a_fleet_sees_what_runs_where_and_what_it_keeps_back(
     assert said["writers"] == {"claude_code": [written["client"]["version"]]}
 
 
-def test_what_transcripts_call_their_writers_takes_no_room_without_end(
-    home: Home, sink: Sink, beating: Steps, clock: Clock
-) -> None:
+def test_the_writer_versions_in_a_heartbeat_are_bounded(home: Home, sink: Sink, beating: Steps, clock: Clock) -> None:
     session = home.session()
     for number in range(300):
         session.prompt("one")
@@ -92,7 +90,7 @@ def test_what_transcripts_call_their_writers_takes_no_room_without_end(
     assert len(json.dumps(beats(sink)[-1]["attributes"]["writers"])) < 1000
 
 
-def test_a_configuration_has_one_name_on_every_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_configuration_has_the_same_fingerprint_on_every_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     def named(home: str, level: str) -> str:
         monkeypatch.setenv("HOME", home)
         given = {"sink": {"url": "https://sink.test", "token_file": "~/token"}, "capture": {"level": level}}
@@ -101,7 +99,7 @@ def test_a_configuration_has_one_name_on_every_machine(monkeypatch: pytest.Monke
     assert named("/home/alice", "full") == named("/home/bob", "full") != named("/home/bob", "metadata")
 
 
-def test_a_long_first_pass_does_not_keep_it_waiting(home: Home, sink: Sink, clock: Clock) -> None:
+def test_a_heartbeat_is_sent_during_a_long_first_pass(home: Home, sink: Sink, clock: Clock) -> None:
     given = {"heartbeat": {"interval": INTERVAL}, "batch": {"max_events": 1, "linger": 0.5}, "sink": {"url": sink.url}}
     session = home.session()
     for number in range(20):
@@ -114,8 +112,10 @@ def test_a_long_first_pass_does_not_keep_it_waiting(home: Home, sink: Sink, cloc
     assert 0 < first["lag"] < session.path.stat().st_size
 
 
-def test_one_is_sent_while_offsets_cannot_be_saved(home: Home, sink: Sink, beating: Steps, clock: Clock) -> None:
-    """The sink is up, and nobody else would tell its owner."""
+def test_a_heartbeat_is_sent_while_offsets_cannot_be_saved(
+    home: Home, sink: Sink, beating: Steps, clock: Clock
+) -> None:
+    """The sink is up, and the heartbeat is the only way its owner learns of the problem."""
     beating.until_idle()
     beating.service.passes.problem = Problem("state", "no space left", clock.wall())
     beating.service.passes.retry_at = clock.now + 10 * INTERVAL
@@ -124,7 +124,9 @@ def test_one_is_sent_while_offsets_cannot_be_saved(home: Home, sink: Sink, beati
     assert [beat["attributes"].get("problem") for beat in beats(sink)] == [None, "state"]
 
 
-def test_the_last_error_is_forgotten_once_things_are_well(home: Home, sink: Sink, beating: Steps, clock: Clock) -> None:
+def test_the_last_error_is_forgotten_once_deliveries_work_again(
+    home: Home, sink: Sink, beating: Steps, clock: Clock
+) -> None:
     beating.until_idle()
     sink.then = Answer(401)
     home.session().prompt("one")
@@ -139,7 +141,7 @@ def test_the_last_error_is_forgotten_once_things_are_well(home: Home, sink: Sink
     assert "last_error" not in beats(sink)[-1]["attributes"]
 
 
-def test_a_short_life_ends_with_one_that_counts_beside_the_first(home: Home, sink: Sink) -> None:
+def test_a_service_ends_with_a_last_heartbeat_that_has_its_own_id(home: Home, sink: Sink) -> None:
     home.session().prompt("one")
     with serving(home, sink, given={"heartbeat": {"interval": INTERVAL}}):
         sink.wait_for(lambda: len(sink.events) >= 2)
@@ -149,7 +151,7 @@ def test_a_short_life_ends_with_one_that_counts_beside_the_first(home: Home, sin
     assert last["attributes"]["delivered"] == 1
 
 
-def test_a_scan_ends_with_one(home: Home, sink: Sink, agent: Agent) -> None:
+def test_a_scan_ends_with_a_heartbeat(home: Home, sink: Sink, agent: Agent) -> None:
     home.session().prompt("one")
     for _ in range(2):
         assert agent.scan(COLLECTOR_HEARTBEAT__INTERVAL="300").code == 0
@@ -161,7 +163,7 @@ def test_a_scan_ends_with_one(home: Home, sink: Sink, agent: Agent) -> None:
     assert len(beats(sink)) == 2
 
 
-def test_a_restart_within_the_interval_does_not_count_twice(home: Home, sink: Sink, clock: Clock) -> None:
+def test_a_restart_within_the_interval_repeats_the_heartbeats_id(home: Home, sink: Sink, clock: Clock) -> None:
     for _ in range(2):
         with Steps(home, sink, clock, given={"heartbeat": {"interval": INTERVAL}}) as steps:
             steps.service.flow.frame = steps.service.flow.frame._replace(installation_id="the same")
@@ -170,14 +172,14 @@ def test_a_restart_within_the_interval_does_not_count_twice(home: Home, sink: Si
     assert first["id"] == second["id"]
 
 
-def test_it_can_be_turned_off(sink: Sink, steps: Steps, clock: Clock) -> None:
+def test_the_heartbeat_can_be_turned_off(sink: Sink, steps: Steps, clock: Clock) -> None:
     for _ in range(5):
         clock.forward(INTERVAL)
         steps.until_idle()
     assert sink.posts == []
 
 
-def test_one_that_fails_changes_nothing(home: Home, sink: Sink, beating: Steps, clock: Clock) -> None:
+def test_a_failed_heartbeat_does_not_stop_collecting(home: Home, sink: Sink, beating: Steps, clock: Clock) -> None:
     beating.until_idle()
     sink.then = Answer(401)
     clock.forward(INTERVAL)
@@ -192,7 +194,7 @@ def test_one_that_fails_changes_nothing(home: Home, sink: Sink, beating: Steps, 
     assert [event["text"] for event in sink.events if event["kind"] == "user_prompt"] == ["still collected"]
 
 
-def test_it_moves_no_offset_and_enters_no_ledger(home: Home, beating: Steps, clock: Clock) -> None:
+def test_a_heartbeat_moves_no_offset_and_is_not_in_the_ledger(home: Home, beating: Steps, clock: Clock) -> None:
     home.session().prompt("one")
     beating.until_idle()
     before = dict(beating.state.entries)

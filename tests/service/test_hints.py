@@ -1,4 +1,4 @@
-"""Gathering hints, and waking whoever waits for them."""
+"""The waker: collects hints, and wakes the thread that waits for them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def wake() -> Iterator[Waker]:
     wake.close()
 
 
-def test_hints_are_taken_once_and_later_ones_are_gathered_anew(wake: Waker) -> None:
+def test_each_hint_is_taken_only_once(wake: Waker) -> None:
     wake.hint("/a")
     wake.hint("/b")
     wake.hint("/a")
@@ -27,7 +27,7 @@ def test_hints_are_taken_once_and_later_ones_are_gathered_anew(wake: Waker) -> N
     assert wake.since is None
 
 
-def test_the_wait_of_a_hint_counts_from_the_first() -> None:
+def test_the_linger_time_counts_from_the_first_hint() -> None:
     now = [10.0]
     wake = Waker(lambda: now[0])
     wake.hint("/a")
@@ -37,7 +37,7 @@ def test_the_wait_of_a_hint_counts_from_the_first() -> None:
     wake.close()
 
 
-def test_too_many_hints_mean_everything(wake: Waker) -> None:
+def test_too_many_hints_ask_for_a_full_scan(wake: Waker) -> None:
     for number in range(MAX_PATHS + 1):
         wake.hint(f"/{number}")
     hints = wake.take()
@@ -45,7 +45,7 @@ def test_too_many_hints_mean_everything(wake: Waker) -> None:
     assert len(hints.paths) == MAX_PATHS
 
 
-def test_a_ring_ends_the_wait_even_when_it_came_before(wake: Waker) -> None:
+def test_a_ring_before_the_wait_still_ends_it(wake: Waker) -> None:
     wake.ring()
     started = time.monotonic()
     wake.wait(30)
@@ -59,7 +59,7 @@ def test_a_ring_from_another_thread_ends_the_wait(wake: Waker) -> None:
     assert time.monotonic() - started < 10
 
 
-def test_a_thousand_rings_fill_nothing_up(wake: Waker) -> None:
+def test_any_number_of_rings_never_blocks(wake: Waker) -> None:
     for _ in range(100_000):
         wake.ring()
     wake.wait(30)

@@ -1,4 +1,4 @@
-"""What the service manager hears, on a real datagram socket."""
+"""Messages to the service manager, over a real datagram socket."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from collector.service.notify import Notifier
 
 
 class Manager:
-    """The other end: a socket that systemd would listen on."""
+    """The other end: a socket such as systemd listens on."""
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -26,7 +26,7 @@ class Manager:
         return self.socket.recv(4096).decode()
 
     def hears_nothing(self) -> bool:
-        """Whether no message waits."""
+        """Whether no message is waiting."""
         self.socket.setblocking(False)
         try:
             self.socket.recv(4096)
@@ -53,14 +53,14 @@ class Time:
         return self.now
 
 
-def test_ready_and_stopping_are_said_at_once(manager: Manager) -> None:
+def test_ready_and_stopping_are_sent_at_once(manager: Manager) -> None:
     notifier = Notifier(manager.address)
     notifier.ready()
     notifier.stopping()
     assert (manager.hear(), manager.hear()) == ("READY=1", "STOPPING=1")
 
 
-def test_reloading_comes_with_the_time_that_systemd_compares(manager: Manager) -> None:
+def test_reloading_is_sent_with_the_monotonic_time(manager: Manager) -> None:
     Notifier(manager.address).reloading()
     first, second = manager.hear().splitlines()
     assert first == "RELOADING=1"
@@ -69,7 +69,7 @@ def test_reloading_comes_with_the_time_that_systemd_compares(manager: Manager) -
     assert int(value) > 0
 
 
-def test_a_status_is_said_when_it_is_news(manager: Manager) -> None:
+def test_a_status_is_sent_only_when_it_changes(manager: Manager) -> None:
     notifier = Notifier(manager.address)
     for text in ("nothing waiting", "nothing waiting", "lag 3 kB"):
         notifier.status(text)
@@ -77,12 +77,12 @@ def test_a_status_is_said_when_it_is_news(manager: Manager) -> None:
     assert manager.hears_nothing()
 
 
-def test_a_reason_that_a_sink_gave_is_no_command(manager: Manager) -> None:
+def test_text_from_a_sink_cannot_inject_a_command(manager: Manager) -> None:
     Notifier(manager.address).status("halted: bad\nWATCHDOG_USEC=1\x1b[2J")
     assert manager.hear() == "STATUS=halted: bad\\nWATCHDOG_USEC=1\\x1b[2J"
 
 
-def test_the_watchdog_is_fed_three_times_per_timeout_however_often_progress_is_made(manager: Manager) -> None:
+def test_the_watchdog_is_fed_at_most_three_times_per_timeout(manager: Manager) -> None:
     clock = Time()
     notifier = Notifier(manager.address, watchdog_seconds=30.0, clock=clock)
     for second in range(31):
@@ -93,7 +93,7 @@ def test_the_watchdog_is_fed_three_times_per_timeout_however_often_progress_is_m
     assert manager.hears_nothing()
 
 
-def test_without_progress_the_watchdog_starves(manager: Manager) -> None:
+def test_without_progress_the_watchdog_is_not_fed(manager: Manager) -> None:
     clock = Time()
     notifier = Notifier(manager.address, watchdog_seconds=30.0, clock=clock)
     clock.now = 100.0
@@ -103,7 +103,7 @@ def test_without_progress_the_watchdog_starves(manager: Manager) -> None:
     assert notifier.next_feed == 0.0
 
 
-def test_an_abstract_address_is_understood() -> None:
+def test_an_abstract_socket_address_works() -> None:
     manager = Manager("@collector-test-notify")
     Notifier(manager.address).ready()
     assert manager.hear() == "READY=1"
@@ -111,7 +111,7 @@ def test_an_abstract_address_is_understood() -> None:
 
 
 @pytest.mark.parametrize("address", [None, "/nowhere/notify"])
-def test_a_manager_that_is_not_there_does_no_harm(address: str | None) -> None:
+def test_a_missing_manager_does_no_harm(address: str | None) -> None:
     notifier = Notifier(address, watchdog_seconds=None)
     notifier.ready()
     notifier.alive()

@@ -1,4 +1,4 @@
-"""Passes by themselves: what a failure becomes, what is said of it and how often, and when another try makes sense."""
+"""Passes on their own: how a failure is recorded, how often it is logged, and when the next try is due."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Begin = Callable[..., Passes]
 
 @pytest.fixture
 def begin(home: Home, sink: Sink, clock: Clock) -> Iterator[Begin]:
-    """Passes over the home, whose longest wait is the one they take."""
+    """Makes passes over the home; their jitter always gives its longest wait."""
     with ExitStack() as parts:
 
         def made(**options: Any) -> Passes:
@@ -64,7 +64,7 @@ def test_a_pass_counts_what_it_did_and_leaves_no_problem(home: Home, begin: Begi
 
 
 @pytest.mark.parametrize(("status", "kind"), [(503, "unavailable"), (401, "halted")])
-def test_a_failure_becomes_the_problem_and_waits_longer_every_time(
+def test_a_failure_becomes_the_problem_and_each_wait_is_longer(
     home: Home, sink: Sink, clock: Clock, begin: Begin, status: int, kind: str
 ) -> None:
     home.session().prompt("hello")
@@ -81,7 +81,7 @@ def test_a_failure_becomes_the_problem_and_waits_longer_every_time(
     assert waits == [1.0, 2.0, 4.0, 8.0, 8.0]
 
 
-def test_what_works_again_is_no_problem_any_more(
+def test_the_problem_ends_once_a_pass_works_again(
     home: Home, sink: Sink, clock: Clock, begin: Begin, capsys: pytest.CaptureFixture[str]
 ) -> None:
     home.session().prompt("hello")
@@ -95,7 +95,7 @@ def test_what_works_again_is_no_problem_any_more(
     assert said(capsys, "working again") == 1
 
 
-def test_a_reason_is_said_once_and_again_only_after_it_worked(
+def test_a_reason_is_logged_once_and_again_only_after_a_success(
     home: Home, sink: Sink, begin: Begin, capsys: pytest.CaptureFixture[str]
 ) -> None:
     session = home.session()
@@ -110,7 +110,7 @@ def test_a_reason_is_said_once_and_again_only_after_it_worked(
     assert complaints == [1, 0, 0, 1, 0]
 
 
-def test_reasons_that_differ_at_every_try_are_not_all_remembered(home: Home, sink: Sink, begin: Begin) -> None:
+def test_the_number_of_remembered_reasons_is_bounded(home: Home, sink: Sink, begin: Begin) -> None:
     places = itertools.count()
     sink.then = lambda _: Answer(302, {"Location": f"https://login.example/{next(places)}"})
     home.session().prompt("kept")
@@ -121,7 +121,7 @@ def test_reasons_that_differ_at_every_try_are_not_all_remembered(home: Home, sin
     assert next(places) >= 25
 
 
-def test_a_few_paths_are_enough_unless_a_link_leads_there(home: Home, sink: Sink, begin: Begin) -> None:
+def test_hinted_paths_are_enough_unless_one_is_a_link(home: Home, sink: Sink, begin: Begin) -> None:
     session = home.session()
     session.prompt("hello")
     passes = begin()
@@ -134,7 +134,7 @@ def test_a_few_paths_are_enough_unless_a_link_leads_there(home: Home, sink: Sink
     assert passes.few(frozenset({str(link)})) is False
 
 
-def test_a_root_that_is_not_there_is_said_once_and_when_it_is_back(
+def test_a_missing_root_is_logged_once_and_again_when_it_is_back(
     home: Home, begin: Begin, capsys: pytest.CaptureFixture[str]
 ) -> None:
     passes = begin()

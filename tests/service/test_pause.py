@@ -1,4 +1,4 @@
-"""A pause in the middle of the long run: noticed before anything else leaves, and over when its time is."""
+"""A pause while the service runs: it takes effect before anything else is sent, and ends on time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.service.steps import Clock, Steps
 from tests.sink import Answer, Sink
 
 
-def test_the_service_stands_still_in_the_middle_and_goes_on(home: Home, sink: Sink, clock: Clock) -> None:
+def test_a_running_service_pauses_and_resumes(home: Home, sink: Sink, clock: Clock) -> None:
     with Steps(home, sink, clock, given={"heartbeat": {"interval": 60.0}}) as steps:
         home.session().prompt("one")
         steps.until_idle()
@@ -26,7 +26,7 @@ def test_the_service_stands_still_in_the_middle_and_goes_on(home: Home, sink: Si
         resume(steps.service.settings.state_path)
         steps.until_idle()
         assert "two" in sink.raw_bytes.decode()
-        # A pause that nobody can read is one without an end.
+        # An unreadable pause has no end.
         pause_path(steps.service.settings.state_path).write_text("{")
         home.session().prompt("three")
         clock.forward(100_000)
@@ -37,9 +37,7 @@ def test_the_service_stands_still_in_the_middle_and_goes_on(home: Home, sink: Si
         assert "three" in sink.raw_bytes.decode()
 
 
-def test_a_request_to_leave_out_that_cannot_be_saved_keeps_everything_back_and_the_run_alive(
-    home: Home, sink: Sink, clock: Clock
-) -> None:
+def test_while_a_request_to_leave_out_cannot_be_saved_nothing_is_sent(home: Home, sink: Sink, clock: Clock) -> None:
     with Steps(home, sink, clock) as steps:
         state = steps.service.settings.state_path
         session = home.session()
@@ -61,7 +59,7 @@ def test_a_request_to_leave_out_that_cannot_be_saved_keeps_everything_back_and_t
     assert [event["text"] for event in sink.events] == ["one", "two"]
 
 
-def test_a_pause_ends_by_itself_when_its_time_is_over(tmp_path: Path) -> None:
+def test_a_pause_ends_by_itself_on_time(tmp_path: Path) -> None:
     pause(tmp_path / "state.json", 1000.0, 8200.0)
     assert read_pause(tmp_path / "state.json", 8199.0) is not None
     assert read_pause(tmp_path / "state.json", 8200.0) is None
@@ -71,12 +69,12 @@ def test_a_pause_ends_by_itself_when_its_time_is_over(tmp_path: Path) -> None:
     "written",
     ["", "{", "[]", "null", "{}", '{"since": 0}', '{"since": "", "until": ""}', '{"since": 1e30, "until": 1e30}'],
 )
-def test_a_pause_that_nobody_can_read_has_no_end(tmp_path: Path, written: str) -> None:
+def test_an_unreadable_pause_has_no_end(tmp_path: Path, written: str) -> None:
     pause_path(tmp_path / "state.json").write_text(written)
     assert read_pause(tmp_path / "state.json", 1000.0) == Standstill("pause", str(tmp_path / "paused.json"))
 
 
-def test_a_pause_that_leads_nowhere_or_is_a_directory_has_no_end(tmp_path: Path) -> None:
+def test_a_pause_that_is_a_dangling_link_or_a_directory_has_no_end(tmp_path: Path) -> None:
     path = pause_path(tmp_path / "state.json")
     path.symlink_to(tmp_path / "unmounted" / "paused.json")
     assert read_pause(tmp_path / "state.json", 1000.0) is not None
@@ -85,13 +83,13 @@ def test_a_pause_that_leads_nowhere_or_is_a_directory_has_no_end(tmp_path: Path)
     assert read_pause(tmp_path / "state.json", 1000.0) is not None
 
 
-def test_a_pause_that_is_over_leaves_nothing_out_any_more(tmp_path: Path) -> None:
+def test_a_pause_that_is_over_no_longer_counts_as_paused(tmp_path: Path) -> None:
     pause(tmp_path / "state.json", 1000.0, 8200.0)
     assert paused_since(tmp_path / "state.json", 8199.0) == 1000.0
     assert paused_since(tmp_path / "state.json", 8200.0) is None
 
 
-def test_what_cannot_be_written_or_removed_is_said(tmp_path: Path) -> None:
+def test_a_pause_that_cannot_be_written_or_removed_is_reported(tmp_path: Path) -> None:
     pause_path(tmp_path / "state.json").mkdir()
     with pytest.raises(StateError, match="The pause continues"):
         resume(tmp_path / "state.json")
@@ -100,7 +98,7 @@ def test_what_cannot_be_written_or_removed_is_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("said", ["pause", "resume --from-now"])
-def test_a_word_of_a_person_stops_a_pass_that_is_under_way(home: Home, clock: Clock, said: str) -> None:
+def test_pause_and_resume_from_now_stop_a_running_pass(home: Home, clock: Clock, said: str) -> None:
     for number in range(12):
         home.session().prompt(f"number {number}")
     state = home.path.parent / "agent" / "state.json"

@@ -1,4 +1,4 @@
-"""No means no in the long run too: after a hint, after a restart, after a person has changed their mind."""
+"""No means no while the service runs, too: after a hint, after a restart, after a person has changed their mind."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ SECRET = "/work/app/secret"
 
 @pytest.fixture
 def steps(home: Home, sink: Sink, clock: Clock) -> Steps:
-    """A service that leaves out a directory below a project, and one whose project's name may be another's."""
+    """A service that excludes a directory below a project, and one whose project name could also mean another."""
     return Steps(home, sink, clock, given={"projects": {"exclude": [SECRET, "/work/my.app"]}})
 
 
 def wandering(home: Home) -> Session:
-    """A session that was in the excluded directory and came back."""
+    """A session that visited the excluded directory and came back."""
     session = home.session(project="-work-app")
     session.prompt("in the open")
     session.cwd = SECRET
@@ -33,7 +33,7 @@ def wandering(home: Home) -> Session:
 
 
 def last_prompt(session: Session) -> None:
-    """What Claude Code writes when a session ends: it names no directory."""
+    """Writes the record that Claude Code adds when a session ends; it names no directory."""
     session.record({"type": "last-prompt", "lastPrompt": "canary: said there", "sessionId": session.session_id})
 
 
@@ -41,7 +41,7 @@ def texts(sink: Sink) -> list[str]:
     return [event["text"] for event in sink.events if "text" in event]
 
 
-def test_what_is_held_is_dropped_at_once_and_not_after_the_pause(home: Home, clock: Clock) -> None:
+def test_a_new_exclusion_drops_held_files_even_during_a_pause(home: Home, clock: Clock) -> None:
     session = home.session(project="-work-secret")
     session.cwd = "/work/secret"
     session.prompt("canary")
@@ -58,7 +58,9 @@ def test_what_is_held_is_dropped_at_once_and_not_after_the_pause(home: Home, clo
         assert not held.exists()
 
 
-def test_where_a_session_has_been_is_known_in_later_passes(home: Home, sink: Sink, steps: Steps, clock: Clock) -> None:
+def test_the_directories_of_a_session_are_remembered_in_later_passes(
+    home: Home, sink: Sink, steps: Steps, clock: Clock
+) -> None:
     with steps:
         session = wandering(home)
         steps.until_idle()
@@ -74,7 +76,9 @@ def test_where_a_session_has_been_is_known_in_later_passes(home: Home, sink: Sin
     assert texts(sink) == ["in the open", "back again", "and on"]
 
 
-def test_the_history_knows_where_a_session_has_been_by_then(home: Home, sink: Sink, steps: Steps, clock: Clock) -> None:
+def test_the_prompt_history_follows_the_sessions_directory_at_that_time(
+    home: Home, sink: Sink, steps: Steps, clock: Clock
+) -> None:
     def typed(text: str, directory: str) -> None:
         session.cwd = directory
         session.prompt(text)
@@ -93,7 +97,7 @@ def test_the_history_knows_where_a_session_has_been_by_then(home: Home, sink: Si
     assert texts(sink) == ["in the open", "in the open", "still", "still", "back again"]
 
 
-def test_where_a_session_has_been_is_known_after_a_restart(home: Home, sink: Sink, clock: Clock) -> None:
+def test_the_directories_of_a_session_are_remembered_after_a_restart(home: Home, sink: Sink, clock: Clock) -> None:
     given = {"projects": {"exclude": [SECRET]}}
     session = wandering(home)
     with Steps(home, sink, clock, given=given) as before:
@@ -105,7 +109,7 @@ def test_where_a_session_has_been_is_known_after_a_restart(home: Home, sink: Sin
     assert texts(sink) == ["in the open", "back again", "and on"]
 
 
-def test_a_session_that_names_no_directory_yet_waits_for_it(home: Home, sink: Sink, steps: Steps, clock: Clock) -> None:
+def test_a_session_without_a_directory_yet_waits_for_one(home: Home, sink: Sink, steps: Steps, clock: Clock) -> None:
     other = home.session(project="-work-my-app")
     other.cwd = "/work/my-app"
     other.prompt("in the open")
@@ -125,7 +129,7 @@ def test_a_session_that_names_no_directory_yet_waits_for_it(home: Home, sink: Si
     assert texts(sink) == ["in the open", "enqueued in /work/my-app", "prompted in /work/my-app"]
 
 
-def test_a_journal_that_appears_alone_goes_with_the_session_that_was_seen_before(
+def test_a_journal_follows_the_filter_decision_for_its_session(
     home: Home, sink: Sink, steps: Steps, clock: Clock
 ) -> None:
     sessions = [home.session(project="-work-my-app") for _ in range(2)]
@@ -143,7 +147,9 @@ def test_a_journal_that_appears_alone_goes_with_the_session_that_was_seen_before
     assert [text for text in texts(sink) if "my" in text] == ["in /work/my-app", "found in /work/my-app"]
 
 
-def test_what_moves_into_the_open_brings_nothing_along(home: Home, sink: Sink, steps: Steps, clock: Clock) -> None:
+def test_a_session_moved_out_of_an_excluded_project_sends_none_of_its_old_lines(
+    home: Home, sink: Sink, steps: Steps, clock: Clock
+) -> None:
     session = home.session(project="-work-my-app")
     session.cwd = "/work/my.app"
     session.prompt("canary: in the other app")
@@ -164,7 +170,9 @@ def test_what_moves_into_the_open_brings_nothing_along(home: Home, sink: Sink, s
     assert texts(sink) == ["in the open"]
 
 
-def test_nothing_of_it_is_held_while_the_sink_is_down(home: Home, sink: Sink, steps: Steps, clock: Clock) -> None:
+def test_nothing_of_an_excluded_project_is_held_while_the_sink_is_down(
+    home: Home, sink: Sink, steps: Steps, clock: Clock
+) -> None:
     sink.then = Answer(503)
     for directory in ("/work/my.app", "/work/my-app"):
         session = home.session(project="-work-my-app")
@@ -182,7 +190,7 @@ def test_nothing_of_it_is_held_while_the_sink_is_down(home: Home, sink: Sink, st
 
 
 def taken_over(steps: Steps, **changed: object) -> None:
-    """What SIGHUP does."""
+    """Reloads with these settings, as SIGHUP does."""
     steps.given |= changed
     with ExitStack() as parts:
         steps.service.reload()
@@ -190,9 +198,7 @@ def taken_over(steps: Steps, **changed: object) -> None:
         steps.until_idle()
 
 
-def test_a_filter_that_is_changed_holds_at_once_and_for_what_is_held(
-    home: Home, sink: Sink, steps: Steps, clock: Clock
-) -> None:
+def test_a_changed_filter_applies_at_once_and_to_held_files(home: Home, sink: Sink, steps: Steps, clock: Clock) -> None:
     session = home.session(project="-work-open")
     session.cwd = "/work/open"
     session.prompt("before anybody said no")
@@ -212,7 +218,7 @@ def test_a_filter_that_is_changed_holds_at_once_and_for_what_is_held(
     assert texts(sink) == ["before anybody said no"]
 
 
-def test_a_link_is_followed_to_where_it_leads_now(home: Home, sink: Sink, clock: Clock) -> None:
+def test_an_excluded_link_is_followed_to_its_current_target(home: Home, sink: Sink, clock: Clock) -> None:
     link, places = home.path / "current", [home.path / name for name in ("spring", "autumn")]
     sessions = [home.session(project=encoded(str(place))) for place in places]
     for place, session in zip(places, sessions, strict=True):
@@ -234,7 +240,7 @@ def test_a_link_is_followed_to_where_it_leads_now(home: Home, sink: Sink, clock:
     assert sink.seen == []
 
 
-def test_a_filter_that_cannot_be_matched_leaves_the_old_one_in_force(
+def test_an_invalid_filter_leaves_the_old_one_in_force(
     home: Home, sink: Sink, steps: Steps, clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with steps:

@@ -1,4 +1,4 @@
-"""A new configuration: what the one before has not finished is not forgotten."""
+"""Reloading: a new configuration does not forget unfinished work of the old one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.service.steps import Clock, Steps
 from tests.sink import Sink
 
 
-def test_a_new_configuration_keeps_what_waits_for_the_quarantine(home: Home, steps: Steps, clock: Clock) -> None:
+def test_a_reload_keeps_entries_waiting_for_the_quarantine(home: Home, steps: Steps, clock: Clock) -> None:
     session = home.session()
     session.prompt("one")
     steps.until_idle()
@@ -32,7 +32,7 @@ def test_a_new_configuration_keeps_what_waits_for_the_quarantine(home: Home, ste
         assert [entry["reason"] for entry in committer.quarantine.entries()] == ["torn line"]
 
 
-def test_the_status_says_what_a_lock_overrules(
+def test_the_status_names_settings_overruled_by_a_lock(
     home: Home, sink: Sink, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = settings.user_config()
@@ -47,7 +47,7 @@ def test_the_status_says_what_a_lock_overrules(
     assert steps.service.flow.limits.max_events == 7
 
 
-def test_another_sink_in_a_new_configuration_has_offsets_of_its_own(home: Home, steps: Steps, clock: Clock) -> None:
+def test_a_new_sink_after_a_reload_has_its_own_offsets(home: Home, steps: Steps, clock: Clock) -> None:
     session = home.session()
     session.prompt("one")
     steps.until_idle()
@@ -63,7 +63,7 @@ def test_another_sink_in_a_new_configuration_has_offsets_of_its_own(home: Home, 
             assert [event["text"] for event in sink.events] == delivered
 
 
-def test_another_sink_waits_until_the_offsets_of_the_one_before_are_on_disk(home: Home, steps: Steps) -> None:
+def test_a_new_sink_waits_until_the_old_ones_offsets_are_saved(home: Home, steps: Steps) -> None:
     home.session().prompt("one")
     steps.until_idle()
     flow = steps.service.flow
@@ -77,7 +77,7 @@ def test_another_sink_waits_until_the_offsets_of_the_one_before_are_on_disk(home
         assert other.posts == []
 
 
-def test_of_many_reloads_the_first_few_come_at_once_and_the_others_together(steps: Steps, clock: Clock) -> None:
+def test_the_first_few_of_many_reloads_run_at_once_and_the_rest_together(steps: Steps, clock: Clock) -> None:
     service, due = steps.service, []
     with ExitStack() as parts:
         for seconds in (0, 0, 0, 0, 0.5, 0.5, 60):

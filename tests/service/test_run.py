@@ -1,4 +1,4 @@
-"""`collector run` as a process: it stops, it reloads, and it tells the service manager."""
+"""`collector run` as a process: it stops, it reloads, and it reports to the service manager."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_it_stops_at_any_stage_and_loses_nothing(home: Home, sink: Sink, stage: 
     assert "Traceback" not in running.stderr
 
 
-def test_idle_it_stops_with_everything_saved(home: Home, sink: Sink, agent: Agent) -> None:
+def test_an_idle_agent_stops_with_everything_saved(home: Home, sink: Sink, agent: Agent) -> None:
     session = home.session()
     session.prompt("one")
     with agent.start() as running:
@@ -71,19 +71,19 @@ def test_idle_it_stops_with_everything_saved(home: Home, sink: Sink, agent: Agen
     assert (told["is_running"], told["delivered"], told["lag"]) == (False, 3, 0)
 
 
-def test_a_stop_during_the_start_is_a_stop(agent: Agent) -> None:
+def test_a_stop_during_the_start_stops_it(agent: Agent) -> None:
     with agent.start() as running:
-        assert running.stop() in (0, -signal.SIGTERM)  # the second only while Python itself is starting
+        assert running.stop() in (0, -signal.SIGTERM)  # killed by the signal only while Python itself is starting
 
 
-def test_it_steps_back_for_everything_else_on_the_machine(agent: Agent) -> None:
+def test_it_runs_at_the_configured_niceness(agent: Agent) -> None:
     with agent.start(COLLECTOR_RUN__NICE="7") as running:
         wait_until(lambda: is_watching(agent, running), lambda: running.stderr)
         usual = os.getpriority(os.PRIO_PROCESS, 0)
         assert os.getpriority(os.PRIO_PROCESS, running.process.pid) == max(7, usual)
 
 
-def test_a_second_agent_ends_at_once_and_names_the_first(home: Home, sink: Sink, agent: Agent) -> None:
+def test_a_second_agent_exits_at_once_and_names_the_first(home: Home, sink: Sink, agent: Agent) -> None:
     with agent.start() as running:
         wait_until(lambda: is_watching(agent, running), lambda: running.stderr)
         second = agent.run("run", *agent.places())
@@ -91,7 +91,7 @@ def test_a_second_agent_ends_at_once_and_names_the_first(home: Home, sink: Sink,
         assert f"process {running.process.pid}" in second.stderr
 
 
-def test_bad_configuration_is_told_by_its_exit_code(agent: Agent) -> None:
+def test_a_bad_configuration_has_its_own_exit_code(agent: Agent) -> None:
     result = agent.run("run", *agent.places(), env={"COLLECTOR_RUN__NICE": "many"})
     assert result.code == 78
     assert "run.nice" in result.stderr
@@ -101,7 +101,7 @@ def test_bad_configuration_is_told_by_its_exit_code(agent: Agent) -> None:
 
 
 class Configured:
-    """An agent whose sink stands in a file."""
+    """An agent with its sink in a configuration file."""
 
     def __init__(self, home: Home, sink: Sink, more: str = "") -> None:
         self.path = home.path.parent / "collector.toml"
@@ -112,7 +112,7 @@ class Configured:
         self.path.write_text(f'[sink]\nurl = "{sink.url}"\n{more}')
 
 
-def test_sighup_takes_the_new_configuration_over(home: Home, sink: Sink) -> None:
+def test_sighup_applies_the_new_configuration(home: Home, sink: Sink) -> None:
     configured = Configured(home, sink)
     session = home.session()
     session.prompt("to the first")
@@ -122,7 +122,7 @@ def test_sighup_takes_the_new_configuration_over(home: Home, sink: Sink) -> None
         running.process.send_signal(signal.SIGHUP)
         wait_until(lambda: "configuration applied" in running.stderr)
         session.prompt("to the second")
-        # It was never sent to, so it gets the history as well: offsets belong to a sink.
+        # It is a new sink, so it gets the history as well: offsets belong to a sink.
         other.wait_for(lambda: texts(other) == ["to the first", "to the second"])
         assert running.stop() == 0
     assert texts(sink) == ["to the first"]
@@ -146,9 +146,7 @@ def test_sighup_with_a_bad_configuration_keeps_the_old_one_and_says_why(home: Ho
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts open files as Linux shows them")
 @pytest.mark.parametrize("broken", ["", "this is no TOML"], ids=["good", "bad"])
-def test_reloading_again_and_again_leaves_no_descriptor_and_no_thread_behind(
-    home: Home, sink: Sink, broken: str
-) -> None:
+def test_repeated_reloads_leak_no_descriptor_and_no_thread(home: Home, sink: Sink, broken: str) -> None:
     configured = Configured(home, sink)
     home.session().prompt("one")
     with configured.agent.start() as running:
@@ -165,11 +163,11 @@ def test_reloading_again_and_again_leaves_no_descriptor_and_no_thread_behind(
             place = Path(f"/proc/{running.process.pid}")
             held.append((len(os.listdir(place / "fd")), len(os.listdir(place / "task"))))
         assert running.stop() == 0
-    # A thread that has just sent something may be there still; one that is left behind each time makes five.
+    # A thread that has just sent something may still be there; a leak of one per reload would add five.
     assert all(last <= first + 2 for first, last in zip(held[0], held[-1], strict=True)), held
 
 
-def test_a_storm_of_sighups_keeps_nothing_from_being_sent(home: Home, sink: Sink) -> None:
+def test_a_storm_of_sighups_does_not_stop_delivery(home: Home, sink: Sink) -> None:
     def storm() -> None:
         while not calm.wait(0.05):
             running.process.send_signal(signal.SIGHUP)
@@ -188,7 +186,7 @@ def test_a_storm_of_sighups_keeps_nothing_from_being_sent(home: Home, sink: Sink
         finally:
             calm.set()
             thread.join()
-        # One that comes while the agent rests is served, too.
+        # A SIGHUP that arrives while the agent is idle is served, too.
         running.process.send_signal(signal.SIGHUP)
         running.process.send_signal(signal.SIGHUP)
         session = home.session()
@@ -230,14 +228,14 @@ def test_sigusr1_logs_the_status(home: Home, sink: Sink, agent: Agent) -> None:
 
 @pytest.fixture
 def manager() -> Iterator[socket.socket]:
-    """An abstract socket that systemd would listen on."""
+    """An abstract socket such as systemd listens on."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
         listening.bind(f"\0collector-test-{os.getpid()}")
         yield listening
 
 
 def hear(manager: socket.socket, pattern: str, timeout: float = 30) -> str:
-    """Waits for a message; returns it."""
+    """Waits for a message that matches the pattern, and returns it."""
     deadline = time.monotonic() + timeout
     while True:
         manager.settimeout(max(0.01, deadline - time.monotonic()))
@@ -247,14 +245,14 @@ def hear(manager: socket.socket, pattern: str, timeout: float = 30) -> str:
 
 
 def drain(manager: socket.socket) -> None:
-    """Forgets what was said so far."""
+    """Discards the messages received so far."""
     manager.setblocking(False)
     with contextlib.suppress(BlockingIOError):
         while manager.recv(8192):
             pass
 
 
-def test_the_service_manager_hears_of_every_stage(home: Home, sink: Sink, manager: socket.socket) -> None:
+def test_the_service_manager_is_told_of_every_stage(home: Home, sink: Sink, manager: socket.socket) -> None:
     configured = Configured(home, sink)
     home.session().prompt("one")
     address = {"NOTIFY_SOCKET": f"@collector-test-{os.getpid()}"}
@@ -292,7 +290,7 @@ def test_the_watchdog_is_fed_while_idle_and_while_a_request_is_in_flight(
         assert running.stop() == 0
 
 
-def test_a_main_loop_that_hangs_starves_the_watchdog(home: Home, sink: Sink, manager: socket.socket) -> None:
+def test_a_hanging_main_loop_stops_feeding_the_watchdog(home: Home, sink: Sink, manager: socket.socket) -> None:
     hanging, is_over = threading.Event(), threading.Event()
 
     def hang() -> bool:
@@ -308,7 +306,7 @@ def test_a_main_loop_that_hangs_starves_the_watchdog(home: Home, sink: Sink, man
             service.wake.doubt()
             assert hanging.wait(30)
             drain(manager)
-            with pytest.raises(TimeoutError):  # ten feeds would fall into this second
+            with pytest.raises(TimeoutError):  # a healthy loop would feed it ten times in this second
                 hear(manager, "", timeout=1.0)
             is_over.set()
             hear(manager, "^WATCHDOG=1$")

@@ -1,4 +1,4 @@
-"""What several services say with one voice, and how the failures of several sinks become one."""
+"""Several sinks in one process: how their services share one notifier, and how their failures become one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.service.steps import Clock
 
 
 class Heard(Notifier):
-    """Keeps what it would send."""
+    """Records the messages it would send."""
 
     def __init__(self, clock: Clock) -> None:
         super().__init__("nowhere", 30.0, clock.monotonic)
@@ -23,7 +23,7 @@ class Heard(Notifier):
         self.messages.append(message.partition("\n")[0])
 
 
-def test_the_manager_hears_what_is_true_of_all() -> None:
+def test_the_manager_is_told_only_what_is_true_of_all_services() -> None:
     clock = Clock()
     manager = Heard(clock)
     voice = voices(manager, 30.0, ["a", "b"], clock.monotonic)
@@ -40,7 +40,7 @@ def test_the_manager_hears_what_is_true_of_all() -> None:
     assert manager.messages[2:] == ["READY=1", "STATUS=a: nothing waiting", "STATUS=a: nothing waiting; b: lag 3 MB"]
 
 
-def test_one_that_hangs_starves_the_watchdog() -> None:
+def test_one_hanging_service_stops_feeding_the_watchdog() -> None:
     clock = Clock()
     manager = Heard(clock)
     voice = voices(manager, 30.0, ["a", "b"], clock.monotonic)
@@ -49,10 +49,10 @@ def test_one_that_hangs_starves_the_watchdog() -> None:
         voice["a"].alive()
         if fed == 2:
             voice["b"].alive()
-    assert manager.messages == ["WATCHDOG=1"] * 3  # within the 30 seconds that the manager waits anyway
+    assert manager.messages == ["WATCHDOG=1"] * 3  # and no fourth one: by then `b` has been silent for 30 seconds
 
 
-def test_a_single_one_speaks_for_itself() -> None:
+def test_a_single_service_uses_the_notifier_directly() -> None:
     manager = Heard(Clock())
     assert voices(manager, 30.0, [""]) == {"": manager}
 
@@ -65,7 +65,7 @@ def test_a_single_one_speaks_for_itself() -> None:
         ([Stopped("s")], 3),
     ],
 )
-def test_all_end_and_the_worst_failure_decides(errors: list[Exception], code: int) -> None:
+def test_every_job_finishes_and_the_worst_failure_decides_the_exit_code(errors: list[Exception], code: int) -> None:
     done = threading.Event()
 
     def fails(error: Exception) -> None:
@@ -79,6 +79,6 @@ def test_all_end_and_the_worst_failure_decides(errors: list[Exception], code: in
     assert str(caught.value).splitlines() == [f"sink {number}: {error}" for number, error in enumerate(errors)]
 
 
-def test_a_fault_is_raised_as_it_is() -> None:
+def test_an_unexpected_error_is_raised_unchanged() -> None:
     with pytest.raises(ZeroDivisionError):
         side_by_side({"a": lambda: 1 / 0, "b": lambda: None})  # type: ignore[dict-item]

@@ -1,4 +1,4 @@
-"""The status file: private, whole, written when there is news and not too often; and the report in one line."""
+"""The status file: private, whole, written only on changes and not too often; and the one-line report."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from collector.service.status_file import StatusFile, one_line, read_status, sta
 
 
 class Told:
-    """A status file under a clock of ours."""
+    """A status file with a test clock."""
 
     def __init__(self, path: Path) -> None:
         self.now = 0.0
@@ -33,7 +33,7 @@ def test_the_file_is_private_and_whole(tmp_path: Path) -> None:
     assert [each.name for each in path.parent.iterdir()] == [path.name]
 
 
-def test_what_is_not_news_is_not_written(tmp_path: Path) -> None:
+def test_an_unchanged_status_is_not_written(tmp_path: Path) -> None:
     path = tmp_path / "s.json"
     told = Told(path)
     told.tell(lag=3)
@@ -44,7 +44,7 @@ def test_what_is_not_news_is_not_written(tmp_path: Path) -> None:
     assert path.stat().st_ino != before
 
 
-def test_it_is_written_at_most_once_a_second(tmp_path: Path) -> None:
+def test_the_status_is_written_at_most_once_a_second(tmp_path: Path) -> None:
     told = Told(tmp_path / "s.json")
     assert told.file.due_in == 0.0
     told.tell(lag=3)
@@ -53,7 +53,7 @@ def test_it_is_written_at_most_once_a_second(tmp_path: Path) -> None:
     assert told.file.due_in == 0.0
 
 
-def test_a_costly_description_is_made_more_rarely(tmp_path: Path) -> None:
+def test_a_slow_description_is_made_less_often(tmp_path: Path) -> None:
     told = Told(tmp_path / "s.json")
 
     def slowly() -> dict[str, Any]:
@@ -70,7 +70,7 @@ def test_a_full_disk_does_no_harm(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "null"])
-def test_a_damaged_file_tells_nothing(tmp_path: Path, content: str) -> None:
+def test_a_damaged_status_file_is_read_as_empty(tmp_path: Path, content: str) -> None:
     state = tmp_path / "state.json"
     status_path(state).write_text(content)
     assert read_status(state) == {}
@@ -79,11 +79,11 @@ def test_a_damaged_file_tells_nothing(tmp_path: Path, content: str) -> None:
 @pytest.mark.parametrize(
     ("count", "said"), [(0, "0 bytes"), (999, "999 bytes"), (1500, "1.5 kB"), (2e6, "2.0 MB"), (3.2e9, "3.2 GB")]
 )
-def test_sizes_are_said_in_words(count: float, said: str) -> None:
+def test_sizes_are_written_with_units(count: float, said: str) -> None:
     assert in_words(count) == said
 
 
-def test_the_one_line_says_what_matters_first() -> None:
+def test_the_one_line_report_puts_what_matters_first() -> None:
     report = {
         "priorities": {"P0": {"sources": 3, "behind": 2, "lag": 1500}},
         "lag": 1500,

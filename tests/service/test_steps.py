@@ -1,4 +1,4 @@
-"""What the service does when: hints, rescans, waiting, saving, and what goes wrong. No time passes but by the clock."""
+"""When the service does what: hints, rescans, waiting, saving, failures. Time passes only when the test clock moves."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def test_the_first_step_sends_everything_there_is(home: Home, sink: Sink, steps:
     assert 60 * 0.9 - 1 <= wait <= RESCAN
 
 
-def test_finding_the_sources_feeds_the_watchdog_at_every_directory(home: Home, sink: Sink, clock: Clock) -> None:
-    """A slow file system is no hang. Here each look at the clock takes a minute, and the watchdog waits for two."""
+def test_discovery_feeds_the_watchdog_at_every_directory(home: Home, sink: Sink, clock: Clock) -> None:
+    """A slow file system is not a hang. Here each look at the clock takes a minute, and the watchdog allows two."""
     for number in range(10):
         home.session(project=f"-work-{number}").prompt("x")
     minutes = itertools.count(0.0, 60.0)
@@ -51,7 +51,7 @@ def test_finding_the_sources_feeds_the_watchdog_at_every_directory(home: Home, s
     assert len(sink.ids()) == 10
 
 
-def test_a_hint_waits_for_company_and_then_only_what_it_names_is_looked_at(
+def test_a_hint_lingers_for_more_and_then_only_hinted_files_are_read(
     home: Home, sink: Sink, steps: Steps, clock: Clock
 ) -> None:
     hinted, other = home.session(), home.session()
@@ -66,7 +66,9 @@ def test_a_hint_waits_for_company_and_then_only_what_it_names_is_looked_at(
     assert texts(sink) == ["first", "second"]
 
 
-def test_a_rescan_finds_what_no_hint_told_of_and_counts_it(home: Home, sink: Sink, steps: Steps, clock: Clock) -> None:
+def test_a_rescan_finds_unhinted_changes_and_counts_them_as_missed(
+    home: Home, sink: Sink, steps: Steps, clock: Clock
+) -> None:
     session = home.session()
     session.prompt("first")
     steps.until_idle()
@@ -77,7 +79,7 @@ def test_a_rescan_finds_what_no_hint_told_of_and_counts_it(home: Home, sink: Sin
     assert steps.service.describe()["watcher"]["missed_hints"] == 1
 
 
-def test_what_a_hint_names_is_not_counted_as_missed(home: Home, steps: Steps, clock: Clock) -> None:
+def test_a_hinted_change_is_not_counted_as_missed(home: Home, steps: Steps, clock: Clock) -> None:
     session = home.session()
     session.prompt("first")
     steps.until_idle()
@@ -88,7 +90,7 @@ def test_what_a_hint_names_is_not_counted_as_missed(home: Home, steps: Steps, cl
     assert steps.service.describe()["watcher"]["missed_hints"] == 0
 
 
-def test_a_glance_forgets_nothing_about_other_sources(home: Home, steps: Steps, clock: Clock) -> None:
+def test_reading_hinted_files_forgets_no_other_source(home: Home, steps: Steps, clock: Clock) -> None:
     one, two = home.session(), home.session()
     one.prompt("one")
     two.prompt("two")
@@ -101,7 +103,9 @@ def test_a_glance_forgets_nothing_about_other_sources(home: Home, steps: Steps, 
     assert steps.service.describe()["priorities"]["P0"]["sources"] == 2
 
 
-def test_lag_of_other_sources_stands_after_a_glance(home: Home, sink: Sink, steps: Steps, clock: Clock) -> None:
+def test_reading_hinted_files_keeps_the_lag_of_other_sources(
+    home: Home, sink: Sink, steps: Steps, clock: Clock
+) -> None:
     whole, half = home.session(), home.session()
     whole.prompt("whole")
     half.path.write_bytes(b'{"type": "user"')
@@ -115,7 +119,7 @@ def test_lag_of_other_sources_stands_after_a_glance(home: Home, sink: Sink, step
     assert report["priorities"]["P0"] == {"sources": 2, "behind": 1, "lag": half.path.stat().st_size}
 
 
-def test_a_session_that_moves_keeps_its_offset(home: Home, sink: Sink, steps: Steps, clock: Clock) -> None:
+def test_a_moved_session_keeps_its_offset(home: Home, sink: Sink, steps: Steps, clock: Clock) -> None:
     session = home.session()
     session.prompt("first")
     steps.until_idle()
@@ -129,9 +133,7 @@ def test_a_session_that_moves_keeps_its_offset(home: Home, sink: Sink, steps: St
     assert texts(sink) == ["first", "second"]
 
 
-def test_a_hint_at_a_directory_is_a_hint_at_everything_below(
-    home: Home, sink: Sink, steps: Steps, clock: Clock
-) -> None:
+def test_a_hint_at_a_directory_covers_everything_below_it(home: Home, sink: Sink, steps: Steps, clock: Clock) -> None:
     steps.until_idle()
     session = home.session(project="-work-new")
     session.prompt("in a new project")
@@ -142,7 +144,7 @@ def test_a_hint_at_a_directory_is_a_hint_at_everything_below(
     assert texts(sink) == ["in a new project", "and below it"]
 
 
-def test_a_link_asks_for_a_look_at_everything(home: Home, sink: Sink, steps: Steps, clock: Clock) -> None:
+def test_a_hint_at_a_link_asks_for_a_full_scan(home: Home, sink: Sink, steps: Steps, clock: Clock) -> None:
     session = home.session()
     session.prompt("once")
     steps.until_idle()
@@ -155,7 +157,7 @@ def test_a_link_asks_for_a_look_at_everything(home: Home, sink: Sink, steps: Ste
     assert "twice" in texts(sink)
 
 
-def test_commits_are_saved_at_once_when_rare_and_together_when_not(home: Home, steps: Steps, clock: Clock) -> None:
+def test_rare_commits_are_saved_at_once_and_frequent_ones_together(home: Home, steps: Steps, clock: Clock) -> None:
     session = home.session()
     session.prompt("first")
     steps.until_idle()
@@ -177,7 +179,7 @@ def test_commits_are_saved_at_once_when_rare_and_together_when_not(home: Home, s
 
 
 @pytest.mark.parametrize("seconds", [3600.0, -3600.0])
-def test_when_the_clock_jumps_everything_is_looked_at(
+def test_a_jump_of_the_wall_clock_causes_a_full_scan(
     home: Home, sink: Sink, steps: Steps, clock: Clock, seconds: float
 ) -> None:
     steps.until_idle()
@@ -187,7 +189,7 @@ def test_when_the_clock_jumps_everything_is_looked_at(
     assert texts(sink) == ["written while nobody looked"]
 
 
-def test_a_sink_that_halts_is_asked_more_and_more_rarely_and_loses_nothing(
+def test_a_halted_sink_is_retried_ever_less_often_and_loses_nothing(
     home: Home, sink: Sink, steps: Steps, clock: Clock, capfd: pytest.CaptureFixture[str]
 ) -> None:
     sink.then = Answer(401)
@@ -208,7 +210,7 @@ def test_a_sink_that_halts_is_asked_more_and_more_rarely_and_loses_nothing(
     assert steps.service.describe()["problem"] is None
 
 
-def test_a_halted_sink_is_asked_again_as_soon_as_the_token_changes(
+def test_a_halted_sink_is_retried_as_soon_as_the_token_changes(
     home: Home, sink: Sink, clock: Clock, tmp_path: Path
 ) -> None:
     token = tmp_path / "token"
@@ -223,7 +225,7 @@ def test_a_halted_sink_is_asked_again_as_soon_as_the_token_changes(
         assert steps.service.is_interrupted
 
 
-def test_new_sources_are_seen_while_the_sink_is_down(home: Home, sink: Sink, steps: Steps, clock: Clock) -> None:
+def test_new_sources_are_found_while_the_sink_is_down(home: Home, sink: Sink, steps: Steps, clock: Clock) -> None:
     sink.then = Answer(503)
     home.session().prompt("old")
     clock.forward(steps.until_idle())
@@ -234,7 +236,7 @@ def test_new_sources_are_seen_while_the_sink_is_down(home: Home, sink: Sink, ste
     assert report["priorities"]["P0"]["behind"] == 2
 
 
-def test_a_sink_that_is_down_is_asked_more_and_more_rarely_even_where_nothing_waits_for_it(
+def test_a_sink_that_is_down_is_retried_ever_less_often_even_with_max_wait_zero(
     home: Home, sink: Sink, steps: Steps, clock: Clock
 ) -> None:
     assert steps.service.flow.deliverer.policy.max_wait == 0.0

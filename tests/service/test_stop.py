@@ -18,17 +18,17 @@ def test_a_second_stop_does_not_wait_for_the_sink(agent: Agent, home: Home, sink
     sink.then = Answer(held=threading.Event())
     with agent.start(COLLECTOR_RUN__SHUTDOWN_TIMEOUT="600") as running:
         sink.wait_for(lambda: sink.posts)
-        for _ in range(100):  # two that come at once are one
+        for _ in range(100):  # signals sent at the same moment merge into one
             running.process.send_signal(signal.SIGTERM)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 running.process.wait(0.2)
                 break
-        assert running.process.poll() in (0, -signal.SIGTERM)  # the last signal may come when it is as good as gone
+        assert running.process.poll() in (0, -signal.SIGTERM)  # the last signal may arrive after the handlers are gone
     assert '"event": "stopped"' in running.stderr
     assert not agent.state.exists()
 
 
-def test_a_reload_takes_its_interrupt_back(home: Home, sink: Sink) -> None:
+def test_a_reload_clears_its_interrupt(home: Home, sink: Sink) -> None:
     with serving(home, sink) as service:
         wait_until(lambda: service.passes.seen.at)
         service.reload()

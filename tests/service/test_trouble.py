@@ -1,4 +1,4 @@
-"""What the service does when something goes wrong, step by step. No time passes but by the clock."""
+"""What the service does when something goes wrong, step by step. Time passes only when the test clock moves."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def texts(sink: Sink) -> list[str]:
     return [event["text"] for event in sink.events]
 
 
-def test_surprises_in_a_row_end_the_run_so_that_it_is_started_anew(steps: Steps, clock: Clock) -> None:
+def test_repeated_unexpected_errors_end_the_run_so_that_it_is_restarted(steps: Steps, clock: Clock) -> None:
     def surprise() -> None:
         raise LookupError("somebody's text")
 
@@ -40,18 +40,20 @@ def test_surprises_in_a_row_end_the_run_so_that_it_is_started_anew(steps: Steps,
     assert steps.service.describe()["problem"]["tries"] == 10
 
 
-def test_a_source_that_surprises_does_not_stop_the_others(home: Home, sink: Sink, steps: Steps) -> None:
+def test_an_unexpected_error_in_one_source_does_not_stop_the_others(home: Home, sink: Sink, steps: Steps) -> None:
     good, bad = home.session(), home.session()
     good.prompt("good")
     bad.prompt("bad")
     key = f"~/.claude/projects/-work-app/{bad.path.name}"
-    steps.state.entries[key] = Entry(Position(cast("int", 1.5), "", ""))  # no bug of ours should, but one might
+    steps.state.entries[key] = Entry(
+        Position(cast("int", 1.5), "", "")
+    )  # an impossible offset, as only a bug of ours would write
     steps.until_idle()
     assert texts(sink) == ["good"]
     assert steps.service.describe()["problem"] is None
 
 
-def test_one_surprise_is_survived(sink: Sink, steps: Steps, clock: Clock) -> None:
+def test_a_single_unexpected_error_is_survived(sink: Sink, steps: Steps, clock: Clock) -> None:
     flow = steps.service.flow
     calls: list[int] = []
 
@@ -70,7 +72,9 @@ def test_one_surprise_is_survived(sink: Sink, steps: Steps, clock: Clock) -> Non
     assert steps.service.describe()["last_error"] is None
 
 
-def test_with_a_full_disk_it_goes_on_and_says_so(home: Home, sink: Sink, steps: Steps, clock: Clock) -> None:
+def test_with_a_full_disk_delivery_goes_on_and_the_problem_is_reported(
+    home: Home, sink: Sink, steps: Steps, clock: Clock
+) -> None:
     session = home.session()
     session.prompt("one")
     steps.until_idle()
@@ -93,7 +97,7 @@ def test_with_a_full_disk_it_goes_on_and_says_so(home: Home, sink: Sink, steps: 
     assert steps.saved()[session.path.name] == session.path.stat().st_size
 
 
-def test_making_the_entries_anew_changes_none_of_them(home: Home, steps: Steps) -> None:
+def test_repacking_the_state_changes_no_entry(home: Home, steps: Steps) -> None:
     home.with_everything()
     steps.until_idle()
     assert any(entry.skip for entry in steps.state.entries.values())
@@ -102,10 +106,10 @@ def test_making_the_entries_anew_changes_none_of_them(home: Home, steps: Steps) 
     assert steps.state.entries == before
 
 
-def test_what_was_acknowledged_before_the_sink_went_down_is_saved_meanwhile(
+def test_offsets_acknowledged_before_the_sink_went_down_are_saved_meanwhile(
     home: Home, sink: Sink, clock: Clock
 ) -> None:
-    """Else a crash would send it again, and the main loop would turn and turn until the next try."""
+    """Otherwise a crash would send it again, and the main loop would spin until the next try."""
     slow = {"initial_interval": 30.0, "max_interval": 30.0, "max_wait": 0.0}
     with Steps(home, sink, clock, given={"batch": {"linger": LINGER, "max_events": 1}, "retry": slow}) as steps:
         session = home.session()
@@ -123,9 +127,7 @@ def test_what_was_acknowledged_before_the_sink_went_down_is_saved_meanwhile(
         assert steps.saved()[session.path.name] == offset
 
 
-def test_a_stop_that_comes_while_a_bad_configuration_is_read_ends_the_next_wait(
-    home: Home, sink: Sink, clock: Clock
-) -> None:
+def test_a_stop_while_a_bad_configuration_is_read_is_not_lost(home: Home, sink: Sink, clock: Clock) -> None:
     with Steps(home, sink, clock) as steps, ExitStack() as parts:
         service = steps.service
 
@@ -139,10 +141,10 @@ def test_a_stop_that_comes_while_a_bad_configuration_is_read_ends_the_next_wait(
         assert service.interrupt.is_set
 
 
-def test_links_that_change_all_the_time_do_not_make_it_walk_all_the_time(
+def test_constantly_changing_links_do_not_cause_constant_full_scans(
     home: Home, sink: Sink, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only a walk over everything tells what a link leads to. Here a walk takes a second of the processor."""
+    """Only a full scan shows where a link leads. Here a full scan takes a second of CPU time."""
     seconds = itertools.count(0.0, 1.0)
     monkeypatch.setattr("time.thread_time", lambda: next(seconds))
     with Steps(home, sink, clock) as steps:
@@ -173,7 +175,7 @@ def test_events_that_overflowed_are_not_counted_as_missed_hints(home: Home, step
     assert steps.service.describe()["watcher"]["missed_hints"] == 0
 
 
-def test_a_disk_that_is_full_is_told_of_at_once_and_since_when(home: Home, steps: Steps, clock: Clock) -> None:
+def test_a_full_disk_is_reported_at_once_with_its_start(home: Home, steps: Steps, clock: Clock) -> None:
     session = home.session()
     session.prompt("one")
     steps.until_idle()
@@ -192,10 +194,10 @@ def test_a_disk_that_is_full_is_told_of_at_once_and_since_when(home: Home, steps
     assert steps.service.describe()["problem"]["since"] == since
 
 
-def test_a_long_copy_of_what_must_not_be_swept_is_no_hang(
+def test_a_long_copy_of_a_held_file_feeds_the_watchdog(
     home: Home, sink: Sink, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The state may lie on another mount, where there are no links and a slow disk."""
+    """The state may be on another mount, with a slow disk and no hard links from here."""
 
     def across_mounts(*_: object, **__: object) -> None:
         raise OSError(errno.EXDEV, "Invalid cross-device link")

@@ -1,4 +1,4 @@
-"""Watching a real directory with real events, and every way in which there are none."""
+"""Watching a real directory with real events, and every way in which events can be missing."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Watching:
         self.watcher = Watcher(scope(root, form=options.pop("form", FORM)), wake, observer=observer, **options)
 
     def heard(self, is_enough: Callable[[set[str]], bool]) -> set[str]:
-        """The hints until there are enough of them."""
+        """Collects hints until there are enough of them."""
         heard: set[str] = set()
         deadline = time.monotonic() + 10
         while not is_enough(heard):
@@ -79,7 +79,7 @@ def test_files_at_the_top_are_watched_too(root: Path, watching: Watching) -> Non
     watching.heard(lambda heard: str(path) in heard)
 
 
-def test_a_new_directory_and_what_is_in_it_are_hints(root: Path, watching: Watching) -> None:
+def test_a_new_directory_and_its_files_are_hints(root: Path, watching: Watching) -> None:
     directory = root / "projects" / "-new" / "session" / "subagents"
     directory.mkdir(parents=True)
     path = directory / "agent-1.jsonl"
@@ -87,7 +87,7 @@ def test_a_new_directory_and_what_is_in_it_are_hints(root: Path, watching: Watch
     watching.heard(lambda heard: str(path) in heard or str(root / "projects" / "-new") in heard)
 
 
-def test_what_an_agent_keeps_further_down_is_watched(root: Path, wake: Waker) -> None:
+def test_watched_directories_further_down_are_watched(root: Path, wake: Waker) -> None:
     class Deep(ClaudeCode):
         watched = ("data/projects",)
 
@@ -109,9 +109,9 @@ def test_a_move_hints_at_both_ends(root: Path, watching: Watching) -> None:
     watching.heard(lambda heard: {str(path), str(target)} <= heard)
 
 
-def test_reading_is_no_hint(root: Path, watching: Watching) -> None:
+def test_reading_a_file_is_not_a_hint(root: Path, watching: Watching) -> None:
     first, second, last = (root / "projects" / "-work" / f"{name}.jsonl" for name in ("first", "second", "last"))
-    for path in (first, second):  # all events of the first come before the first event of the second
+    for path in (first, second):  # all events of the first file come before those of the second
         path.write_text("{}\n")
         watching.heard(lambda heard, path=path: str(path) in heard)  # type: ignore[misc]
     first.read_text()
@@ -130,7 +130,7 @@ def test_hints_carry_the_name_of_the_root_as_configured(tmp_path: Path, root: Pa
     watching.watcher.close()
 
 
-def test_a_root_that_is_not_there_is_watched_once_it_is(tmp_path: Path, wake: Waker) -> None:
+def test_a_missing_root_is_watched_once_it_exists(tmp_path: Path, wake: Waker) -> None:
     root = tmp_path / "later"
     watching = Watching(root, wake)
     watching.watcher.keep_up()
@@ -143,7 +143,7 @@ def test_a_root_that_is_not_there_is_watched_once_it_is(tmp_path: Path, wake: Wa
     watching.watcher.close()
 
 
-def test_a_projects_directory_that_comes_later_asks_for_a_look_at_everything(tmp_path: Path, wake: Waker) -> None:
+def test_a_projects_directory_created_later_asks_for_a_full_scan(tmp_path: Path, wake: Waker) -> None:
     root = tmp_path / "claude"
     root.mkdir()
     watching = Watching(root, wake)
@@ -154,17 +154,17 @@ def test_a_projects_directory_that_comes_later_asks_for_a_look_at_everything(tmp
     watching.watcher.close()
 
 
-def test_while_nothing_changes_it_is_left_alone(watching: Watching) -> None:
+def test_a_working_observer_is_kept(watching: Watching) -> None:
     watching.watcher.keep_up()
     watching.watcher.keep_up()
     assert len(watching.made) == 1
 
 
-# Where it fails
+# Failures
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EMFILE])
-def test_at_a_limit_of_the_system_it_says_so_and_tries_again_later(root: Path, wake: Waker, code: int) -> None:
+def test_at_a_system_limit_it_falls_back_to_polling_and_tries_again_later(root: Path, wake: Waker, code: int) -> None:
     failures = [OSError(code, "inotify limit reached")]
 
     class Limited(Observer):  # type: ignore[misc, valid-type]
@@ -184,7 +184,7 @@ def test_at_a_limit_of_the_system_it_says_so_and_tries_again_later(root: Path, w
     watching.watcher.close()
 
 
-def test_directories_beyond_the_limit_are_told_of(root: Path, wake: Waker) -> None:
+def test_directories_beyond_the_limit_are_reported(root: Path, wake: Waker) -> None:
     now, is_limited = [0.0], [True]
     watching = Watching(root, wake, is_limited=lambda _: is_limited[0], clock=lambda: now[0])
     watching.watcher.keep_up()
@@ -210,7 +210,7 @@ def test_a_watcher_that_died_is_started_again(root: Path, watching: Watching) ->
     watching.heard(lambda heard: str(path) in heard)
 
 
-def test_a_root_that_was_replaced_is_watched_anew(root: Path, watching: Watching) -> None:
+def test_a_replaced_root_is_watched_again(root: Path, watching: Watching) -> None:
     root.rename(root.with_name("gone"))
     (root / "projects").mkdir(parents=True)
     watching.watcher.keep_up()
@@ -219,7 +219,7 @@ def test_a_root_that_was_replaced_is_watched_anew(root: Path, watching: Watching
     watching.heard(lambda heard: str(path) in heard)
 
 
-def test_lost_events_ask_for_a_look_at_everything(watching: Watching, wake: Waker) -> None:
+def test_lost_events_ask_for_a_full_scan(watching: Watching, wake: Waker) -> None:
     logging.getLogger("watchdog.observers.inotify_c").warning("Inotify queue overflowed; filesystem events were lost")
     assert wake.take().is_everything
 
@@ -230,7 +230,7 @@ def test_watching_can_be_turned_off(root: Path, wake: Waker) -> None:
     assert (watching.watcher.mode, watching.made) == ("polling", [])
 
 
-# The system
+# The operating system
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_watching_can_be_turned_off(root: Path, wake: Waker) -> None:
         ("/somewhere", None),
     ],
 )
-def test_network_file_systems_are_recognised(tmp_path: Path, path: str, expected: str | None) -> None:
+def test_network_file_systems_are_recognized(tmp_path: Path, path: str, expected: str | None) -> None:
     mounts = tmp_path / "mounts"
     mounts.write_text(
         "/dev/vda / ext4 rw 0 0\nserver:/home /home/ada nfs4 rw 0 0\n//s/x /home/ada\\0402 cifs rw 0 0\nodd\n"
@@ -250,9 +250,9 @@ def test_network_file_systems_are_recognised(tmp_path: Path, path: str, expected
     assert network_file_system(path, mounts) == expected
 
 
-def test_where_mounts_cannot_be_read_nothing_is_claimed(tmp_path: Path) -> None:
+def test_with_unreadable_mounts_no_network_file_system_is_reported(tmp_path: Path) -> None:
     assert network_file_system("/", tmp_path / "none") is None
 
 
-def test_there_is_room_for_one_more_watch(tmp_path: Path) -> None:
+def test_the_watch_limit_is_not_reached_here(tmp_path: Path) -> None:
     assert not is_watch_limit_reached(str(tmp_path))

@@ -1,1 +1,1 @@
-"""Tests of the room collector/settings."""
+"""Tests of the collector.settings package."""

@@ -1,4 +1,4 @@
-"""Writes docs/configuration.md: the prose of configuration_page.md, with tables made from the options and exit codes.
+"""Writes docs/configuration.md: the prose of configuration_page.md, with tables of the options and exit codes.
 
 python -m tests.settings.configuration_page
 """
@@ -24,7 +24,7 @@ TEXT_PATH = Path(__file__).with_name("configuration_page.md")
 
 
 def page_text() -> str:
-    """The page."""
+    """The whole page."""
     text = TEXT_PATH.read_text()
     text = text.replace("<!-- options -->", "\n".join(options()).strip())
     return text.replace("<!-- exit codes -->", "\n".join(exit_codes()))
@@ -38,7 +38,7 @@ def exit_codes() -> Iterator[str]:
 
 
 def options() -> Iterator[str]:
-    """A table for each section, those outside of any section first."""
+    """A table for each section, after one for the options outside of any section."""
     fields = with_sinks(SINKS).model_fields
     loose = {name: field for name, field in fields.items() if section_of(field) is None}
     yield from table("", loose)
@@ -69,13 +69,13 @@ def table(before: str, fields: dict[str, FieldInfo]) -> Iterator[str]:
 
 
 def default_of(field: FieldInfo) -> str:
-    """The default as TOML would say it; nothing where there is none."""
+    """The default in TOML syntax, or an empty string if there is none."""
     value = field.default
     return "" if value is None or field.is_required() else f"`{json.dumps(value)}`"
 
 
 def kind_of(annotation: Any) -> str:
-    """What may stand there, in a few words."""
+    """The kind of value, in a few words."""
     origin, inner = get_origin(annotation), [each for each in get_args(annotation) if each is not NoneType]
     if origin is Annotated:
         return kind_of(inner[0])

@@ -1,4 +1,4 @@
-"""Addresses are told without what may be secret in them."""
+"""Addresses are shown without the parts that may be secret."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TOKEN = "Zq4Vn-C4dhaV2q9_eT7Lm3Xb8KpR5s="
         ("engine", None),
     ],
 )
-def test_an_address_is_told_without_what_may_be_secret(url: str, expected: str | None) -> None:
+def test_an_address_is_shown_without_what_may_be_secret(url: str, expected: str | None) -> None:
     said = told(url)
     if expected is None or not expected.endswith("secret-"):
         assert said == (expected or url)

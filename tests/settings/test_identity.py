@@ -1,4 +1,4 @@
-"""Whose events these are: one machine for all its users, and the account, whatever the environment says."""
+"""Whose events these are: one id per machine for all its users, and the account, whatever the environment says."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from collector.settings import account, machine_id
 ID = "0123456789abcdef0123456789abcdef"
 
 
-def test_all_users_of_a_machine_are_on_one_machine_and_its_own_id_stays_there(tmp_path: Path) -> None:
+def test_all_users_share_one_machine_id_that_does_not_reveal_the_original(tmp_path: Path) -> None:
     path = tmp_path / "machine-id"
     path.write_text(f"{ID}\n")
     made = machine_id([path])
@@ -27,7 +27,7 @@ def test_all_users_of_a_machine_are_on_one_machine_and_its_own_id_stays_there(tm
 
 
 @pytest.mark.parametrize("text", ["", "uninitialized\n", "0" * 32, "ad\u00e9", ID[:-1]])
-def test_what_is_no_machine_id_is_passed_over(tmp_path: Path, text: str) -> None:
+def test_an_invalid_machine_id_is_ignored(tmp_path: Path, text: str) -> None:
     path, other = tmp_path / "machine-id", tmp_path / "other"
     path.write_text(text, encoding="latin-1")
     assert machine_id([path]) is None
@@ -35,7 +35,7 @@ def test_what_is_no_machine_id_is_passed_over(tmp_path: Path, text: str) -> None
     assert machine_id([path, other]) == machine_id([other])
 
 
-def test_on_macos_the_platform_is_asked(tmp_path: Path) -> None:
+def test_on_macos_the_machine_id_comes_from_the_platform(tmp_path: Path) -> None:
     uuid = "01234567-89AB-CDEF-0123-456789ABCDEF"
     printed = f'    "IOPlatformSerialNumber" = "X"\n    "IOPlatformUUID" = "{uuid}"\n'
     (tmp_path / "machine-id").write_text(ID)
@@ -44,7 +44,7 @@ def test_on_macos_the_platform_is_asked(tmp_path: Path) -> None:
     assert machine_id([], [str(tmp_path / "no such program")]) is None
 
 
-def test_the_account_is_what_the_system_says(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_account_comes_from_the_system_not_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOGNAME", "somebody-else")
     monkeypatch.setenv("USER", "somebody-else")
     assert account() == pwd.getpwuid(os.getuid()).pw_name

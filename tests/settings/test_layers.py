@@ -1,4 +1,4 @@
-"""Settings: where they come from, and that a wrong one is named."""
+"""Settings: where they come from, and how a wrong one is reported."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def complaint(path: Path | None = None, flags: dict[str, object] | None = None) 
 
 
 @pytest.mark.parametrize("home", ["~", "", "here"])
-def test_a_user_without_a_home_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch, home: str) -> None:
-    """A container may run any number as its user, and set no HOME: then `~` stands for itself. If it is empty, the
-    agent would take /.claude for the root."""
+def test_a_user_without_a_home_directory_is_reported(monkeypatch: pytest.MonkeyPatch, home: str) -> None:
+    """A container may run as any uid and set no HOME; then `~` expands to itself. With an empty HOME, the agent would
+    take /.claude for the root."""
     monkeypatch.setenv("HOME", home)
     with pytest.raises(ConfigurationError, match="no home directory"):
         load()
@@ -65,7 +65,7 @@ def test_an_unknown_key_is_named_with_the_file_and_a_guess(tmp_path: Path) -> No
     assert complaint(path) == f"sink.urll (in {path}) is not a setting. Did you mean `sink.url`?"
 
 
-def test_what_is_missing_is_named_with_the_file_it_is_missing_in(tmp_path: Path) -> None:
+def test_a_missing_option_is_named_with_its_file(tmp_path: Path) -> None:
     path = write(tmp_path / "c.toml", '[[redaction.rules]]\nid = "x"\n')
     assert complaint(path) == f"redaction.rules.0.pattern (in {path}): field required."
 
@@ -95,14 +95,14 @@ def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
         ("roots.0.path", 'roots = [{path = ""}]\n'),
     ],
 )
-def test_a_file_names_no_path_that_depends_on_where_collector_is_started(tmp_path: Path, key: str, text: str) -> None:
+def test_relative_paths_in_a_configuration_file_are_rejected(tmp_path: Path, key: str, text: str) -> None:
     path = write(tmp_path / "c.toml", text)
     message = complaint(path)
     assert message.startswith(f"{key} (in {path}): ")
     assert "Write the path from / or ~/." in message
 
 
-def test_a_flag_and_a_variable_may_name_a_path_from_here_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_flags_and_variables_may_use_relative_paths(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLLECTOR_STORE__DATABASE", "events.db")
     chosen = load(None, {"state": {"path": "state.json"}})
     assert (str(chosen.state_path), str(chosen.database_path)) == ("state.json", "events.db")
@@ -140,7 +140,7 @@ def test_a_flag_and_a_variable_may_name_a_path_from_here_on(monkeypatch: pytest.
         ('[sinks]\nname = "a"', "sinks (in {}): must be a list: "),
     ],
 )
-def test_a_value_of_the_wrong_kind_is_told_what_it_must_be(tmp_path: Path, text: str, reason: str) -> None:
+def test_a_value_of_the_wrong_type_is_reported_with_the_right_type(tmp_path: Path, text: str, reason: str) -> None:
     path = write(tmp_path / "c.toml", text + "\n")
     assert complaint(path).startswith(reason.format(path))
 
@@ -167,7 +167,7 @@ def test_a_wrong_value_is_named_with_its_variable(monkeypatch: pytest.MonkeyPatc
         ("COLLECTOR_SINK__HEADERS", "a", "The environment variable COLLECTOR_SINK__HEADERS must hold valid JSON"),
     ],
 )
-def test_what_a_variable_cannot_hold_is_named(
+def test_an_invalid_value_in_a_variable_is_named(
     monkeypatch: pytest.MonkeyPatch, variable: str, value: str, message: str
 ) -> None:
     monkeypatch.setenv(variable, value)
@@ -199,14 +199,14 @@ def test_an_unusable_url_is_explained_without_repeating_credentials(url: str, pa
     ("name", "value"),
     [("X-Key", "not-a-key\n"), ("X-Key", "not-a-key\u00e9"), ("X Key:", "x"), ("Content-Length", "3")],
 )
-def test_a_header_that_cannot_be_sent_is_named_and_its_value_is_not(name: str, value: str) -> None:
+def test_an_invalid_header_is_named_without_its_value(name: str, value: str) -> None:
     message = complaint(None, {"sink": {"headers": {name: value}}})
     assert message.startswith("sink.headers (in a command line flag): ")
     assert value not in message or name == "X Key:"
     assert "not-a-key" not in message
 
 
-def test_plain_http_is_fine_on_loopback_and_where_it_is_allowed() -> None:
+def test_plain_http_is_accepted_on_loopback_and_with_allow_http() -> None:
     assert load(None, {"sink": {"url": "http://127.0.0.1:9/"}}).sink_type == "http"
     assert load(None, {"sink": {"url": "http://a.example/", "allow_http": True}}).sink_type == "http"
 
@@ -215,7 +215,7 @@ def test_without_a_sink_events_go_to_the_embedded_store() -> None:
     assert load().sink_type == "store"
 
 
-def test_roots_come_from_the_setting_then_claude_config_dir_then_the_usual_places(
+def test_roots_come_from_the_setting_then_claude_config_dir_then_the_defaults(
     scratch_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (scratch_home / ".config" / "claude").mkdir(parents=True)
@@ -231,7 +231,7 @@ def test_a_list_may_be_written_with_commas_in_the_environment(monkeypatch: pytes
     assert load().projects.exclude == ["a", "b"]
 
 
-def test_broken_toml_is_named_with_its_place(tmp_path: Path) -> None:
+def test_invalid_toml_is_reported_with_its_file(tmp_path: Path) -> None:
     path = write(tmp_path / "c.toml", "[sink\n")
     assert complaint(path).startswith(f"{path} is not valid TOML: ")
 
@@ -241,9 +241,7 @@ def test_a_missing_file_is_named() -> None:
 
 
 @pytest.mark.parametrize("name", ["etc", "etc/conf.d", "home/.config"])
-def test_a_directory_of_configuration_that_is_not_mounted_is_not_passed_over(
-    scratch_home: Path, tmp_path: Path, name: str
-) -> None:
+def test_an_unmounted_configuration_directory_is_an_error(scratch_home: Path, tmp_path: Path, name: str) -> None:
     link = {"etc": tmp_path / "etc", "etc/conf.d": tmp_path / "etc" / "conf.d"}.get(name, scratch_home / ".config")
     link.parent.mkdir(parents=True, exist_ok=True)
     link.symlink_to(tmp_path / "volume")
@@ -253,8 +251,8 @@ def test_a_directory_of_configuration_that_is_not_mounted_is_not_passed_over(
 
 @pytest.mark.parametrize("what", ["a link to nothing", "a directory", "a pipe"])
 @pytest.mark.parametrize("name", ["home/.config/collector/collector.toml", "agent/excluded.toml"])
-def test_what_has_the_name_of_a_configuration_file_is_not_passed_over(tmp_path: Path, what: str, name: str) -> None:
-    """It may be where a person says no, such as a link into dotfiles that are not mounted."""
+def test_an_unreadable_configuration_file_stops_the_scan(tmp_path: Path, what: str, name: str) -> None:
+    """It may hold a person's exclusions, for example as a link into dotfiles that are not mounted."""
     home = Home(tmp_path)
     home.session().prompt("one")
     path = tmp_path / name
@@ -270,12 +268,12 @@ def test_what_has_the_name_of_a_configuration_file_is_not_passed_over(tmp_path: 
     assert sink.posts == []
 
 
-def test_a_file_that_cannot_be_looked_at_is_not_passed_over(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_examined_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / ("n" * 300)
     assert complaint(path) == f"Cannot read {path}: File name too long. Make it readable to this user."
 
 
-def test_a_secret_is_one_line_of_a_file_and_never_repeated(tmp_path: Path) -> None:
+def test_a_secret_must_be_one_line_of_a_file_and_is_never_repeated(tmp_path: Path) -> None:
     path = write(tmp_path / "token", "not-a-token\n")
     assert load(None, {"sink": {"token_file": str(path)}}).sink_token() == "not-a-token"
     write(path, "one-part\ntwo-part\n")
@@ -284,15 +282,15 @@ def test_a_secret_is_one_line_of_a_file_and_never_repeated(tmp_path: Path) -> No
     assert "one-part" not in str(caught.value)
 
 
-def test_a_credential_of_systemd_is_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_systemd_credential_is_used_as_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path / "sink-token", "from-systemd")
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
     assert load().sink_token() == "from-systemd"
 
 
 @pytest.mark.parametrize("kind", ["http", "store"])
-def test_plain_http_is_refused_by_the_url_whatever_the_sink_that_uses_it(kind: str) -> None:
-    """The embedded store does not use it, so there it is not in the way."""
+def test_plain_http_is_refused_only_for_sinks_that_use_the_url(kind: str) -> None:
+    """The embedded store does not use the URL, so there it is accepted."""
     flags: dict[str, object] = {"sink": {"type": kind, "url": "http://a.example/"}}
     if kind == "store":
         assert load(None, flags).sink_type == "store"
@@ -316,11 +314,11 @@ def test_plain_http_is_refused_by_the_url_whatever_the_sink_that_uses_it(kind: s
         ({"auth": "digest"}, "sink.auth (in a command line flag): input should be 'bearer', 'basic' or 'header'"),
     ],
 )
-def test_a_kind_of_authentication_is_told_what_it_needs_and_nothing_else(sink: dict[str, str], part: str) -> None:
+def test_authentication_needs_exactly_its_own_options(sink: dict[str, str], part: str) -> None:
     assert part in complaint(None, {"sink": {"url": "https://a.example/", **sink}})
 
 
-def test_the_effective_values_are_shown_with_what_may_be_secret_hidden() -> None:
+def test_effective_values_are_shown_with_possible_secrets_masked() -> None:
     sink = {
         "url": "https://a.example/in?key=not-a-key",
         "headers": {"X-Key": "not-a-key"},

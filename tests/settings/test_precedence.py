@@ -1,4 +1,4 @@
-"""Layers: defaults, the system's files, the user's, the environment, flags; what adds up, and what a lock forbids."""
+"""Precedence: defaults, system files, the user's file, the environment, flags; what adds up, what a lock forbids."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from collector.settings import Settings
 
 
 class Machine:
-    """A machine whose administrator and user have written files."""
+    """A machine with configuration files of its administrator and its user."""
 
     def __init__(self, directory: Path) -> None:
         self.system = directory / "etc"
         self.mine = settings.user_config()
 
     def write(self, name: str, text: str) -> str:
-        """A file of the administrator's."""
+        """Writes a file of the administrator's."""
         return self._write(self.system / name, text)
 
     def mine_says(self, text: str) -> str:
-        """The user's file."""
+        """Writes the user's file."""
         return self._write(self.mine, text)
 
     def load(self, given: Path | None = None, flags: Mapping[str, Any] | None = None) -> Settings:
-        """What is in force."""
+        """The settings in force."""
         return settings.load(given, flags, sinks=SINKS, system=self.system)
 
     def complaint(self, given: Path | None = None, flags: Mapping[str, Any] | None = None) -> str:
-        """Why nothing is."""
+        """The error that loading raises."""
         with pytest.raises(ConfigurationError) as caught:
             self.load(given, flags)
         return str(caught.value)
@@ -53,9 +53,7 @@ def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
 
 
-def test_each_key_is_decided_by_the_layer_nearest_to_the_person(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_key_comes_from_the_layer_closest_to_the_person(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     main = machine.write(
         "collector.toml", "[retry]\nmax_wait = 1\npoison_tries = 11\nmax_interval = 1\n[batch]\nlinger = 1"
     )
@@ -79,7 +77,7 @@ def test_each_key_is_decided_by_the_layer_nearest_to_the_person(
     }
 
 
-def test_a_named_file_takes_the_place_of_the_users_and_not_of_the_systems(
+def test_a_file_given_by_config_replaces_the_users_file_but_not_the_systems(
     machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     main = Path(machine.write("collector.toml", "[batch]\nmax_events = 3\nmax_bytes = 3000\nmax_event_bytes = 3000\n"))
@@ -91,7 +89,7 @@ def test_a_named_file_takes_the_place_of_the_users_and_not_of_the_systems(
     assert machine.load(main).origins.files == (str(main),)
 
 
-def test_a_file_that_init_has_written_changes_nothing(machine: Machine) -> None:
+def test_a_freshly_initialized_file_changes_nothing(machine: Machine) -> None:
     from collector.agents.registry import AGENTS
     from collector.settings.reference import Whereabouts, commented
 
@@ -115,8 +113,8 @@ def test_tables_merge_and_lists_replace(machine: Machine) -> None:
     assert chosen.labels == {"team": "x", "site": "y"}
 
 
-def test_what_holds_something_back_adds_up(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So a person can say no to more than the administrator does, and undoes nothing by saying it."""
+def test_exclusions_and_redacted_fields_of_all_layers_add_up(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A person can exclude more than the administrator does, and undoes nothing by it."""
     main = machine.write("collector.toml", '[projects]\nexclude = ["/a"]\n[redaction]\nfields = ["pin"]\n')
     mine = machine.mine_says('[projects]\nexclude = ["/b", "/a"]\n[redaction]\nfields = []\n')
     monkeypatch.setenv("COLLECTOR_PROJECTS__EXCLUDE", "/c")
@@ -128,7 +126,7 @@ def test_what_holds_something_back_adds_up(machine: Machine, monkeypatch: pytest
     )
 
 
-def test_an_exception_takes_nothing_back_that_another_layer_excludes(machine: Machine) -> None:
+def test_an_exception_does_not_undo_another_layers_exclusion(machine: Machine) -> None:
     machine.write("collector.toml", '[projects]\nexclude = ["/secret"]\n')
     machine.mine_says('[projects]\nexclude = ["/mine/*", "!/secret", "!/mine/open"]\n')
     chosen = machine.load()
@@ -153,7 +151,7 @@ def _takes(chosen: Settings, directory: str) -> bool:
         ('["roots", "labels.team"]', 'roots = ["/x"]\n[labels]\nteam = "b"\n', ["roots", "labels.team"]),
     ],
 )
-def test_what_is_locked_keeps_its_value_or_default_and_the_attempt_is_named(
+def test_a_locked_key_keeps_its_value_and_the_attempt_is_named(
     machine: Machine, locked: str, mine: str, expected: list[str]
 ) -> None:
     main = machine.write("collector.toml", f'locked = {locked}\n[sink]\nurl = "https://a.example/"\ntimeout = 9\n')
@@ -166,7 +164,7 @@ def test_what_is_locked_keeps_its_value_or_default_and_the_attempt_is_named(
     ]
 
 
-def test_a_lock_holds_against_variables_and_flags_and_not_among_the_systems_files(
+def test_a_lock_binds_variables_and_flags_but_not_other_system_files(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     main = machine.write("collector.toml", 'locked = ["sink", "capture.level"]\n[capture]\nlevel = "metadata"\n')
@@ -186,10 +184,8 @@ def test_a_lock_holds_against_variables_and_flags_and_not_among_the_systems_file
     )
 
 
-def test_a_user_who_locks_a_key_locks_it_for_variables_and_flags(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """So a file for /etc can be tried with --config before it is rolled out."""
+def test_a_lock_in_the_users_file_binds_variables_and_flags(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """This way a file meant for /etc can be tried with --config before it is rolled out."""
     machine.mine_says('locked = ["batch.linger"]\n[batch]\nlinger = 5\n')
     monkeypatch.setenv("COLLECTOR_BATCH__LINGER", "1")
     assert machine.load().batch.linger == 5
@@ -203,13 +199,13 @@ def test_a_user_who_locks_a_key_locks_it_for_variables_and_flags(
         ("[sink]\nlocked = []", "sink.locked"),
     ],
 )
-def test_a_lock_on_nothing_is_an_error(machine: Machine, text: str, said: str) -> None:
+def test_an_invalid_lock_is_an_error(machine: Machine, text: str, said: str) -> None:
     path = machine.write("conf.d/a.toml", text)
     assert said in machine.complaint()
     assert path in machine.complaint()
 
 
-def test_a_file_of_the_systems_that_cannot_be_read_is_not_passed_over(machine: Machine, tmp_path: Path) -> None:
+def test_an_unreadable_system_file_is_an_error(machine: Machine, tmp_path: Path) -> None:
     machine.write("conf.d/a.toml", "[sink")
     assert "is not valid TOML" in machine.complaint()
     machine.system = tmp_path / ("n" * 300)
@@ -227,7 +223,7 @@ def test_a_file_of_the_systems_that_cannot_be_read_is_not_passed_over(machine: M
         ({f"l{n}": "x" for n in range(33)}, "at most 32 labels"),
     ],
 )
-def test_a_label_is_short_and_printable(machine: Machine, labels: dict[str, str], said: str) -> None:
+def test_labels_must_be_few_short_and_printable(machine: Machine, labels: dict[str, str], said: str) -> None:
     assert said in machine.complaint(flags={"labels": labels})
 
 
@@ -237,10 +233,10 @@ def test_labels_come_from_variables_too(machine: Machine, monkeypatch: pytest.Mo
     assert machine.load().labels == {"team": "Größe 2", "site": "b"}
 
 
-def test_the_command_shows_where_each_value_is_from_and_what_has_no_effect(
+def test_commands_show_where_each_value_comes_from_and_what_has_no_effect(
     machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """A developer's file holds an old address: the agent goes on under the administrator's, and commands say so."""
+    """A developer's file has an outdated address: the agent keeps using the administrator's, and commands say so."""
     monkeypatch.setattr("collector.settings.loading.SYSTEM_DIRECTORY", machine.system)
     main = machine.write(
         "collector.toml", 'locked = ["sink", "state"]\n[sink]\nurl = "http://127.0.0.1:9/"\n[batch]\nlinger = 2\n'

@@ -1,4 +1,4 @@
-"""The commented configuration file: made from the models, complete, and valid once it is uncommented."""
+"""The commented configuration file: generated from the models, complete, and valid once it is uncommented."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ AGENT = [Whereabouts("Claude Code", "CLAUDE_CONFIG_DIR", ("~/.claude", "~/.confi
 
 
 def uncommented(text: str) -> dict[str, Any]:
-    """What the file says once every option of it counts."""
+    """The content of the file with every option uncommented."""
     found = (ENTRY.match(line) for line in text.splitlines())
     return tomllib.loads("\n".join(entry[1] for entry in found if entry))
 
@@ -46,10 +46,10 @@ def fields(model: type[BaseModel]) -> set[str]:
 
 
 @pytest.mark.parametrize("sinks", [SINKS, {**SINKS, "painted": PAINTED}], ids=["registered", "and one more"])
-def test_the_commented_file_holds_every_option_and_every_line_of_it_is_valid(sinks: Any) -> None:
+def test_the_commented_file_has_every_option_and_is_valid_when_uncommented(sinks: Any) -> None:
     model = with_sinks(sinks)
     told = uncommented(commented(sinks, AGENT))
-    assert keys(told) - {"labels.team"} == fields(model)  # an example: people choose the names of their labels
+    assert keys(told) - {"labels.team"} == fields(model)  # an example; people choose their own label names
     assert model.model_validate(told)
 
 
@@ -58,13 +58,13 @@ def test_every_option_says_what_it_is_for() -> None:
     assert [entry for entry in entries if "  # " not in entry and not entry.startswith("# roots")] == []
 
 
-def test_the_file_as_it_is_changes_nothing() -> None:
+def test_the_commented_file_changes_nothing_as_it_is() -> None:
     sinks: Any = {**SINKS, "painted": PAINTED}
     model = with_sinks(sinks)
     assert model.model_validate(tomllib.loads(commented(sinks, AGENT))) == model()
 
 
-def test_the_page_on_sending_names_settings_that_exist_and_leaves_out_no_choice() -> None:
+def test_the_page_on_sending_names_only_existing_settings_and_every_choice() -> None:
     page = (Path(__file__).parents[2] / "docs" / "receiver.md").read_text()
     sink = with_sinks(SINKS).model_fields["sink"].annotation
     assert isinstance(sink, type)
@@ -74,22 +74,22 @@ def test_the_page_on_sending_names_settings_that_exist_and_leaves_out_no_choice(
     assert {choice for choice in choices if not re.search(rf'["`]{choice}["`]', page)} == set()
 
 
-def test_the_shipped_file_is_the_commented_one() -> None:
-    """`collector config init - > config/collector.toml` makes it so."""
+def test_the_shipped_configuration_file_is_current() -> None:
+    """To update it, run `collector config init - > config/collector.toml`."""
     shipped = Path(__file__).parents[2] / "config" / "collector.toml"
     assert shipped.read_text() == commented(SINKS, AGENT)
 
 
-def test_the_page_on_configuration_is_current() -> None:
-    """`python -m tests.settings.configuration_page` makes it so."""
+def test_the_configuration_page_is_current() -> None:
+    """To update it, run `python -m tests.settings.configuration_page`."""
     assert PAGE_PATH.read_text() == page_text()
 
 
-def test_the_readme_has_the_exit_codes_that_there_are() -> None:
+def test_the_readme_lists_the_current_exit_codes() -> None:
     assert "\n".join(exit_codes()) in (Path(__file__).parents[2] / "README.md").read_text()
 
 
-def test_every_error_ends_in_a_code_that_is_explained() -> None:
+def test_the_exit_code_of_every_error_is_documented() -> None:
     raised = [
         each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, errors.CollectorError)
     ]

@@ -1,4 +1,4 @@
-"""Several sinks: the settings of each are those of all, and it can only be sent less than they allow."""
+"""Several sinks: each starts from the common settings, and can only be sent less than they allow."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def named(*sinks: dict[str, Any], **given: Any) -> list[Settings]:
     return loaded(sinks=[{"type": "store", **sink} for sink in sinks], **given).each()
 
 
-def test_the_one_without_a_name_counts_where_it_is_set_or_alone(tmp_path: Path) -> None:
+def test_the_unnamed_sink_counts_only_if_it_is_set_or_the_only_one(tmp_path: Path) -> None:
     state = {"path": str(tmp_path / "s.json")}
     assert [each.sink_name for each in loaded(state=state).each()] == [""]
     assert [each.sink_name for each in named({"name": "a"}, {"name": "b"}, state=state)] == ["a", "b"]
@@ -36,12 +36,12 @@ def test_the_one_without_a_name_counts_where_it_is_set_or_alone(tmp_path: Path) 
     ("of_all", "own", "in_force"),
     [("content", "full", "content"), ("full", "metadata", "metadata"), ("metadata", "content", "metadata")],
 )
-def test_no_sink_gets_more_than_the_level_of_all(tmp_path: Path, of_all: str, own: str, in_force: str) -> None:
+def test_no_sink_gets_more_than_the_common_capture_level(tmp_path: Path, of_all: str, own: str, in_force: str) -> None:
     [each] = named({"name": "a", "level": own}, capture={"level": of_all}, state={"path": str(tmp_path / "s.json")})
     assert each.capture.level == in_force
 
 
-def test_no_sink_gets_a_project_that_all_leave_out(tmp_path: Path) -> None:
+def test_no_sink_gets_a_project_that_the_common_filter_excludes(tmp_path: Path) -> None:
     projects = {"include": ["/work"], "exclude": ["/work/secret"]}
     sinks = {"name": "a", "include": ["/work/app", "/home"]}, {"name": "b", "exclude": ["/work/app"]}
     scopes = [scope_of(each) for each in named(*sinks, projects=projects, roots=[str(tmp_path)])]
@@ -50,7 +50,7 @@ def test_no_sink_gets_a_project_that_all_leave_out(tmp_path: Path) -> None:
     assert taken == [["/work/app"], ["/work/other"]]
 
 
-def test_no_sink_is_given_the_token_of_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_sink_gets_the_token_of_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
     (tmp_path / "sink-token").write_text("of the first")
     url = "https://sink.example/"
@@ -60,7 +60,7 @@ def test_no_sink_is_given_the_token_of_another(tmp_path: Path, monkeypatch: pyte
     assert second.sink_token() == "its own"
 
 
-def test_a_former_name_stays_a_name_and_a_former_address_an_address(tmp_path: Path) -> None:
+def test_former_names_are_kept_and_former_addresses_are_normalized(tmp_path: Path) -> None:
     former = ["engine", "https://old.example/v1/?token=x", "~/events.db"]
     [each] = named({"name": "a", "formerly": former}, state={"path": str(tmp_path / "s.json")})
     assert sink_of(each).formerly == ("engine", "https://old.example/v1", "~/events.db")

@@ -1,4 +1,4 @@
-"""What a sink adds to the configuration: its name, a table of its own, and complaints that name the key."""
+"""What a sink adds to the configuration: its name, its own table, and error messages that name the key."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from collector.settings.section import Section
 
 
 class Paint(Section):
-    """What can be set for the painted sink."""
+    """The options of the painted sink."""
 
     colour: Literal["red", "blue"] = Field(examples=["red"], description="there is no usual one")
     coats: int = Field(default=2, ge=1, description="how thick")
 
 
 class Frame(Section):
-    """What another sink is told in [sink] itself."""
+    """The options of the framed sink, which are in [sink] itself."""
 
     width: int = Field(default=3, description="of the frame")
 
 
 @dataclass(frozen=True)
 class Declared:
-    """A sink, as far as settings need to know it."""
+    """The part of a sink that settings need."""
 
     name: str
     options: type[Section]
@@ -56,15 +56,13 @@ def complaint(sink: dict[str, Any], path: Path | None = None) -> str:
     return str(caught.value)
 
 
-def test_a_sink_is_told_its_own_options_and_those_of_all_sinks() -> None:
+def test_a_sink_gets_its_own_options_and_the_common_ones() -> None:
     chosen = load({"type": "painted", "url": URL, "timeout": 3.0, "painted": {"colour": "red"}})
     assert chosen.own_options(PAINTED) == Paint(colour="red", coats=2)
     assert chosen.sink.timeout == 3.0
 
 
-def test_options_come_from_file_environment_and_flags_like_all_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sinks_options_come_from_file_environment_and_flags(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "c.toml"
     path.write_text(f'[sink]\ntype = "painted"\nurl = "{URL}"\n[sink.painted]\ncolour = "red"\ncoats = 4\n')
     assert load({}, path).own_options(PAINTED) == Paint(colour="red", coats=4)
@@ -85,23 +83,23 @@ def test_a_wrong_option_is_named_with_its_place_and_a_guess(tmp_path: Path, monk
     assert "Did you mean COLLECTOR_SINK__PAINTED__COATS?" in complaint({}, path)
 
 
-def test_an_option_without_a_default_is_asked_for_once_its_sink_is_chosen() -> None:
+def test_a_required_option_is_required_only_if_its_sink_is_chosen() -> None:
     assert load({"type": "framed", "url": URL}).sink_type == "framed"
     assert complaint({"type": "painted", "url": URL}) == "sink.painted.colour: field required; sink.type is painted."
 
 
-def test_a_sink_that_is_not_chosen_may_be_configured_all_the_same() -> None:
+def test_an_unused_sink_may_be_configured_too() -> None:
     assert load({"type": "framed", "url": URL, "painted": {"colour": "blue"}}).sink_type == "framed"
     assert complaint({"type": "framed", "url": URL, "painted": {"coats": 0}}).startswith("sink.painted.colour")
 
 
-def test_options_may_stand_in_the_section_itself() -> None:
+def test_a_sinks_options_may_be_in_the_sink_section_itself() -> None:
     assert load({"type": "framed", "url": URL, "width": 7}).own_options(FRAMED) == Frame(width=7)
     assert load({"type": "framed", "url": URL}).own_options(FRAMED) == Frame()
 
 
 @pytest.mark.parametrize("kind", ["painted", "framed"])
-def test_every_sink_that_sends_to_a_url_needs_one_that_is_not_in_the_clear(kind: str) -> None:
+def test_every_sink_with_a_url_needs_one_that_is_not_in_the_clear(kind: str) -> None:
     sink = {"type": kind, "painted": {"colour": "red"}}
     assert complaint(sink).startswith(f"sink.type is {kind}, but sink.url is missing.")
     assert "would send to a.example in the clear" in complaint({**sink, "url": "http://a.example/"})
@@ -109,5 +107,5 @@ def test_every_sink_that_sends_to_a_url_needs_one_that_is_not_in_the_clear(kind:
     assert load({**sink, "url": "http://127.0.0.1:9/"}).sink_type == kind
 
 
-def test_a_sink_that_nobody_registered_is_named_with_those_there_are() -> None:
+def test_an_unknown_sink_is_reported_with_the_known_ones() -> None:
     assert complaint({"type": "carved"}).startswith("sink.type (in a command line flag): input should be 'painted'")

@@ -1,4 +1,4 @@
-"""A receiver that runs, and a client of it."""
+"""A running receiver, and a client for it."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ def database(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def client(database: Path) -> Iterator[Client]:
-    """A client of a receiver that runs for this test, and wants a token."""
+    """A client of a receiver that runs for this test and requires a token."""
     with serving(database, "a token") as client:
         yield client

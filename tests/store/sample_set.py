@@ -1,9 +1,9 @@
-"""A sample data set: a few days of two people on two machines, as events, always the same bytes.
+"""A sample data set: events of two people on two machines over a few days, always the same bytes.
 
-    python -m tests.store.sample_set        # writes config/sample-events.ndjson, and the dictionary of the store
+    python -m tests.store.sample_set        # writes config/sample-events.ndjson, and the store's dictionary
 
-Whoever builds dashboards can load it before there is anything of their own, and the shipped SQL is tested on it. It is
-made by the builders of the tests and normalized as any transcript is.
+People who build dashboards can load it before they have data of their own, and the shipped SQL is tested on it. The
+tests' builders make it, and it is normalized like any transcript.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ DICTIONARY_BYTES = 8192
 
 
 def sample_events() -> Iterator[dict[str, Any]]:
-    """The events of all."""
+    """The events of both people."""
     for number, (user, host) in enumerate(PEOPLE):
         with tempfile.TemporaryDirectory() as folder:
             home = Home(Path(folder), seed=number + 1)
@@ -56,7 +56,7 @@ def sample_events() -> Iterator[dict[str, Any]]:
 
 
 def work(session: Session, number: int) -> list[Transcript]:
-    """A session: prompts, tools that succeed and fail, an MCP server, a skill, a subagent, the advisor, its totals."""
+    """Writes a session: prompts, tools that succeed or fail, an MCP server, a skill, a subagent, the advisor, costs."""
     model = MODELS[number % len(MODELS)]
     pen = session.pen
     session.record({"type": "permission-mode", "permissionMode": "default", "sessionId": session.session_id})
@@ -109,7 +109,7 @@ def unfinished(message_id: str, model: str) -> Record:
 
 
 def cost_state(session_id: str, model: str) -> Record:
-    """Claude Code's own totals, made up: more than the messages come to, as after /compact."""
+    """Invented totals of Claude Code's own, larger than the sum of the messages, as after /compact."""
     return {
         "type": "cost-state",
         "sessionId": session_id,
@@ -121,7 +121,7 @@ def cost_state(session_id: str, model: str) -> Record:
 
 
 def read(transcript: Transcript, frame: Frame, project: str, session_id: str) -> Iterator[dict[str, Any]]:
-    """The events of one file, as a pass would make them."""
+    """The events of one file, as a pass would produce them."""
     is_agent = bool(transcript.agent_id)
     meta_path = transcript.path.with_suffix(".meta.json")
     meta = orjson.loads(meta_path.read_bytes()) if is_agent and meta_path.exists() else {}
@@ -146,7 +146,7 @@ def read(transcript: Transcript, frame: Frame, project: str, session_id: str) ->
 
 
 def dictionary(events: list[dict[str, Any]]) -> bytes:
-    """What zstandard learns from these events and from one of every known record."""
+    """A zstandard dictionary trained on these events and on one of every known record."""
     found = [*events, *(made for record in ALL_RECORDS.values() if not isinstance(made := outcome(record), Skip))]
     texts: list[Any] = [orjson.dumps(each) for each in found]
     random.Random(1).shuffle(texts)
@@ -157,6 +157,6 @@ def dictionary(events: list[dict[str, Any]]) -> bytes:
 if __name__ == "__main__":
     made = list(sample_events())
     SAMPLE.write_bytes(b"".join(orjson.dumps(each) + b"\n" for each in made))
-    if not DICTIONARY.exists():  # each database keeps the one it was made with, so a new one gains little
+    if not DICTIONARY.exists():  # each database keeps the dictionary it was created with, so a new one gains little
         DICTIONARY.write_bytes(dictionary(made))
     print(f"{len(made)} events, {SAMPLE.stat().st_size} bytes")

@@ -1,4 +1,4 @@
-"""Events as a sender would make them, a client that posts them, and receivers with limits of their own."""
+"""Events as a sender would make them, a client that posts them, and receivers with chosen limits."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ numbers = itertools.count(1)
 
 
 def event(kind: str = "user_prompt", **fields: Any) -> Event:
-    """An event with an id of its own."""
+    """An event with a fresh id."""
     return {
         "id": f"{next(numbers):032x}",
         "schema": "collector.event/1",
@@ -42,32 +42,32 @@ def event(kind: str = "user_prompt", **fields: Any) -> Event:
 
 
 def reply(message_id: str | None, output: int, **fields: Any) -> Event:
-    """One row of an assistant's message, with `output` tokens so far."""
+    """One row of an assistant's message, with `output` tokens counted so far."""
     usage = {"input_tokens": 10, "output_tokens": output, "cache_read_tokens": 100, "cache_creation_tokens": 5}
     made = event(**{"kind": "assistant_response", "model": "claude-opus-4-5", "usage": usage, **fields})
     return made if message_id is None else made | {"message_id": message_id}
 
 
 def calls(*tools: tuple[str, str], **fields: Any) -> Event:
-    """A row that calls tools, given as (call id, name)."""
+    """A row that calls tools, each given as (call id, name)."""
     blocks = [{"type": "tool_call", "call_id": call_id, "name": name} for call_id, name in tools]
     return event(**{"kind": "tool_call", "blocks": blocks, **fields})
 
 
 def lines(events: Iterable[Event]) -> bytes:
-    """NDJSON."""
+    """The events as NDJSON."""
     return b"".join(json.dumps(item).encode() + b"\n" for item in events)
 
 
 def row_of(sent: Event) -> Row:
-    """The event as the database takes it."""
+    """The event as a row of the database."""
     row = from_value(sent)
     assert isinstance(row, Row), row
     return row
 
 
 class Client:
-    """Speaks to a receiver as a sender does."""
+    """Talks to a receiver as a sender does."""
 
     def __init__(self, url: str, token: str | None, database: Path) -> None:
         self.url = url
@@ -76,12 +76,12 @@ class Client:
         self.http = httpx.Client(headers=self.headers, timeout=20)
 
     def post(self, body: bytes, content_type: str = NDJSON, encoding: str = "", **headers: str) -> httpx.Response:
-        """One request as it stands."""
+        """Posts these bytes as they are."""
         given = {"Content-Type": content_type, **({"Content-Encoding": encoding} if encoding else {}), **headers}
         return self.http.post(self.url, content=body, headers=given)
 
     def send(self, *events: Event) -> dict[str, Any]:
-        """Posts one batch and gives the receipt."""
+        """Posts one batch and returns the receipt."""
         response = self.post(lines(events))
         assert response.status_code == 200, response.text
         return dict(response.json())
@@ -91,12 +91,12 @@ class Client:
         return summarize(self.database, Selection(since=since))
 
     def output(self) -> int:
-        """The output tokens in all."""
+        """The output tokens in total."""
         return int(self.report()["totals"]["output_tokens"])
 
 
 def rebuild(connection: sqlite3.Connection) -> None:
-    """Makes all totals anew from the rows; those by day follow by triggers."""
+    """Recomputes all totals from the rows; triggers update the totals by day."""
     for table in ("usage_totals", "call_totals", "call_days", "activity_totals", "kind_totals"):
         connection.execute(f"DELETE FROM {table}")
     connection.execute(totals.ADD_USAGE.replace(f"AND message {totals.TOUCHED}", ""))
@@ -108,13 +108,13 @@ def rebuild(connection: sqlite3.Connection) -> None:
 
 @contextmanager
 def running(server: uvicorn.Server, listener: socket.socket) -> Iterator[None]:
-    """Serves in a thread of its own for as long as the block lasts. Who connects before it runs is kept waiting."""
+    """Serves in its own thread while the block runs. Clients that connect before it is up are kept waiting."""
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     try:
         yield
     finally:
-        while not server.started:  # one that is still starting would not see that it is to stop
+        while not server.started:  # a server that is still starting would miss `should_exit`
             time.sleep(0.01)
         server.should_exit = True
         thread.join()
@@ -122,7 +122,7 @@ def running(server: uvicorn.Server, listener: socket.socket) -> Iterator[None]:
 
 @contextmanager
 def serving(database: Path, token: str | None = None, **limits: Any) -> Iterator[Client]:
-    """A receiver with limits of its own, and a client of it."""
+    """Runs a receiver with these limits, and gives a client for it."""
     bounds = ReceiverLimits()._replace(**limits)
     with (
         prepared(database, token, bounds) as server,
@@ -136,7 +136,7 @@ def serving(database: Path, token: str | None = None, **limits: Any) -> Iterator
 
 @contextmanager
 def connected(client: Client) -> Iterator[socket.socket]:
-    """A bare connection to the receiver."""
+    """A raw connection to the receiver."""
     address = urlsplit(client.url)
     with socket.create_connection((address.hostname or "", address.port or 0), timeout=20) as connection:
         yield connection

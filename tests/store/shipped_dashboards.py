@@ -1,9 +1,9 @@
-"""Writes the dashboards for Grafana that the repository ships, from the questions in config/fleet.sql.
+"""Writes the Grafana dashboards that the repository ships, from the questions in config/fleet.sql.
 
     python -m tests.store.shipped_dashboards       # config/grafana-*.json
 
-A panel is a question: its title is the question's, its SQL the question's. So what the questions' tests prove in every
-engine is true of the dashboards, and a test fails when a file is out of date.
+Every panel is a question and takes its title and SQL from it. So whatever the tests of the questions prove in every
+engine also holds for the dashboards. A test fails when a file is out of date.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tests.store.shipped_sql import CONFIG
 
 QUESTION = re.compile(r"^-- (\w+): (.*)\n((?:.+\n)+?.*;)", re.MULTILINE)
 MANNER = "SETTINGS prefer_column_name_to_alias = 1, cast_keep_nullable = 1"
-# The plugin of each source of data, and what a target of it needs besides its SQL.
+# The plugin of each data source, and the keys its targets need besides the SQL.
 SOURCES: dict[str, tuple[str, dict[str, Any]]] = {
     "postgresql": ("grafana-postgresql-datasource", {"format": "table", "rawQuery": True, "editorMode": "code"}),
     "clickhouse": ("grafana-clickhouse-datasource", {"format": 1, "queryType": "table", "editorType": "sql"}),
@@ -26,7 +26,7 @@ WHOLE, HALF = 24, 12
 
 
 class Panel(NamedTuple):
-    """One panel: its question, how it is shown, how wide it is, and which columns a chart leaves out."""
+    """One panel: its question, its type, its width, and the columns a chart leaves out."""
 
     question: str
     kind: str = "table"
@@ -49,7 +49,7 @@ PANELS = (
 
 
 def dashboard(source: str) -> str:
-    """The text of one file, which Grafana imports and provisions alike."""
+    """The text of one file, which Grafana can both import and provision."""
     told = {name: (title, text) for name, title, text in QUESTION.findall((CONFIG / "fleet.sql").read_text())}
     panels, across, down = [], 0, 0
     for number, panel in enumerate(PANELS, 1):

@@ -1,9 +1,9 @@
-"""Writes the SQL for PostgreSQL, DuckDB and ClickHouse that the repository ships, from the parts in engines/.
+"""Writes the SQL that the repository ships for PostgreSQL, DuckDB and ClickHouse, from the parts in engines/.
 
     python -m tests.store.shipped_sql       # config/*.sql
 
-The columns, the views, the formula of the cost and the prices are the same for all engines, and the formula and the
-prices are those of the embedded store. A test fails when a file is out of date.
+All engines share the columns, the views, the cost formula and the prices; the formula and the prices are those of the
+embedded store. A test fails when a file is out of date.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MILLISECONDS = {
     " parseDateTime64BestEffortOrNull(result.time, 3))",
     "duckdb.sql": "date_diff('millisecond', CAST(call.time AS timestamp), CAST(result.time AS timestamp))",
 }
-# When a heartbeat was sent, and what time it is, in seconds since 1970.
+# The time a heartbeat was sent, and the current time, in seconds since 1970.
 SECONDS = {
     "postgresql.sql": "CAST(extract(epoch FROM CAST(time AS timestamptz)) AS bigint)",
     "clickhouse.sql": "toInt64(toUnixTimestamp(happened))",
@@ -66,7 +66,7 @@ def shipped(name: str) -> str:
     return without_comments_in_formula(with_formula(text))
 
 
-# Of these there are few, however many events there are.
+# Columns with few distinct values, however many events there are.
 FEW = {
     *("kind", "record_type", "agent_type", "project", "git_branch", "host_id", "host_name", "user_name"),
     *("client_version", "origin", "model", "stop_reason", "quality", "speed", "service_tier", "inference_geo", "day"),
@@ -74,12 +74,12 @@ FEW = {
 EXTRACTED = re.compile(r"\b(\w+)((?:->'\w+')*)->>('?\w+'?)")
 JOINED = re.compile(
     r"(?<!\()\b(most|earliest|finals|whole|usage|call)\.(\w+)(?=,|\nFROM)"
-)  # else the prefix stays in its name
+)  # without an alias, ClickHouse keeps the prefix in the column's name
 VIEW = re.compile(r"(CREATE VIEW [^;]+);")
 
 
 def in_clickhouse(text: str, columns: str) -> str:
-    """What is said another way there: the columns, which it computes itself, and how views are to be read."""
+    """Fills in what ClickHouse needs differently: columns that it computes itself, and settings for the views."""
     listed = [
         "    " + clickhouse_column(*column)
         for column in re.findall(r"(?:^|,\n)\s*((?:.|\n)+?) AS (\w+)(?=,\n|\Z)", columns)[1:]
@@ -88,7 +88,7 @@ def in_clickhouse(text: str, columns: str) -> str:
     texts = {"model", "starts", "ends", "speed"}
     prices = ", ".join(f"{field} {'String' if field in texts else 'Int64'}" for field in Price._fields)
     text = text.replace("/* price columns */", prices)
-    # Standard SQL: what an outer join does not find is null, a cast keeps null, and a name is a column before an alias.
+    # As in standard SQL: rows an outer join does not find are null, a cast keeps null, and column names beat aliases.
     manner = "\nSETTINGS join_use_nulls = 1, cast_keep_nullable = 1, prefer_column_name_to_alias = 1;"
     views = JOINED.sub(r"\1.\2 AS \2", part("views.sql"))
     heartbeats = re.sub(r"^    (.*?->.*?) AS (\w+)(?=,?$)", _from_heartbeat, part("heartbeats.sql"), flags=re.MULTILINE)
@@ -97,14 +97,14 @@ def in_clickhouse(text: str, columns: str) -> str:
 
 
 def _from_heartbeat(found: re.Match[str]) -> str:
-    """A column of heartbeats.sql: what is taken from the event is a number where it is made one, else text."""
+    """A column of heartbeats.sql: a value from the event is a number where the SQL casts it to one, else text."""
     return (
         f"    {in_json(found[1], 'Nullable(Int64)' if 'AS bigint)' in found[1] else 'Nullable(String)')} AS {found[2]}"
     )
 
 
 def in_json(told: str, kind: str) -> str:
-    """What takes something out of an event, said by its path; a number is one by its type, not by a cast."""
+    """Rewrites JSON operators as JSONExtract with a path; the given type makes a value a number, not a cast."""
     told = re.sub(r"CAST\((.*) AS bigint\)", r"\1", " ".join(told.split()))
 
     def extracted(match: re.Match[str]) -> str:
@@ -116,10 +116,10 @@ def in_json(told: str, kind: str) -> str:
 
 
 def clickhouse_column(told: str, name: str) -> str:
-    """A column of columns.sql: its type, and how it is computed from the event."""
+    """A column of columns.sql, with its type and how it is computed from the event."""
     kind = "Nullable(Int64)" if "AS bigint)" in told else "Nullable(String)"
     if name == "reported_cost":
-        # Not by way of a binary fraction: raw text, then a decimal.
+        # From raw text straight to a decimal, because a binary fraction would not be exact.
         found = "JSONExtractRaw(event, 'attributes', if(kind = 'session_cost', 'total_cost_usd', 'cost_usd'))"
         told = f"CAST(round(toDecimal128OrNull({found}, 12) * 100000000000) AS Nullable(Int64))"
     else:
@@ -132,12 +132,12 @@ def clickhouse_column(told: str, name: str) -> str:
 
 
 def without_comments_in_formula(text: str) -> str:
-    """The formula's own comment belongs to its file."""
+    """Drops the formula's own comment, which belongs to its file only."""
     return re.sub(r"-- What usage costs, in hundred-thousandths.*?\n(--.*\n)*", "\n", text)
 
 
 def tables(name: str, columns: str, names: list[str]) -> str:
-    """The tables, and what is in those of the prices."""
+    """The tables of the events and of the prices."""
     document = "jsonb" if name == "postgresql.sql" else "JSON"
     kinds = [
         "bigint" if re.search(rf"bigint\) AS {column}\b", columns) else "text NOT NULL" if column == "kind" else "text"
@@ -153,14 +153,14 @@ def tables(name: str, columns: str, names: list[str]) -> str:
 
 
 def price_tables() -> str:
-    """Where the prices go."""
+    """The tables that hold the prices."""
     texts = {"model", "starts", "ends", "speed"}
     columns = ", ".join(f"{field} {'text' if field in texts else 'bigint'} NOT NULL" for field in Price._fields)
     return f"CREATE TABLE prices ({columns});\nCREATE TABLE price_names (name text PRIMARY KEY, model text NOT NULL);"
 
 
 def price_rows() -> str:
-    """The prices, in billionths of a dollar a token."""
+    """The statements that fill in the prices, in billionths of a dollar a token."""
     table = prices.load()
     rows = ",\n".join("    " + values(price) for price in table.prices)
     names = ",\n".join("    " + values(pair) for pair in table.names)

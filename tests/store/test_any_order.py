@@ -1,7 +1,7 @@
-"""Whatever order events come in, however often, and however they are batched, the totals are the same (promise 4).
+"""The totals are the same in whatever order, however often and in whatever batches events arrive (promise 4).
 
-The store is compared with itself (totals against totals made anew from its rows, one order against another) and with a
-direct computation in Python, which knows nothing of SQL.
+The store is compared with itself (totals against totals recomputed from its rows, one order against another) and with
+a direct computation in Python that uses no SQL.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ MODELS = ("claude-opus-4-5", "claude-sonnet-4-6", "claude-haiku-5-5", "someone-e
 KINDS = ("assistant_response", "tool_call", "tool_result", "user_prompt", "session_cost")
 BY_DAY = ("usage_days", "model_days", "activity_days", "session_days", "call_days")
 DERIVED = ("usage_totals", "activity_totals", "kind_totals", "call_totals", *BY_DAY)
-NUMBERS = {"context", "place"}  # given in the order of arrival
+NUMBERS = {"context", "place"}  # assigned in the order of arrival
 CONTEXT_OF = dict.fromkeys(("kind_totals", *BY_DAY), "NULL")
-# Dollars for a million tokens, written down a second time: input, output, cache read, write for 5 minutes, for an hour.
+# Dollars per million tokens, independent of prices.toml: input, output, cache read, write for 5 minutes, for an hour.
 DOLLARS = {
     "claude-opus-4-5": (5, 25, 0.5, 6.25, 10),
     "claude-sonnet-4-6": (3, 15, 0.3, 3.75, 6),
@@ -38,14 +38,14 @@ LONG = {
     "claude-haiku-5-5": (100_000, (0.5, 2.5, 0.05, 0.625, 1)),
     "claude-sonnet-4-6": (200_000, (6, 22.5, 0.6, 7.5, 12)),  # until 2026-03-13
 }
-# Shrinking what opens databases takes minutes, and the events that fail are short anyway.
+# Shrinking takes minutes because every example opens databases, and failing examples are short anyway.
 NO_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)
 counts = st.sampled_from((0, 1, 7, 130_000))
 
 
 @st.composite
 def usages(draw: st.DrawFn) -> dict[str, Any]:
-    """The usage of a row: every figure may differ, because promise 4 must hold for what nobody has seen yet, too."""
+    """The usage of a row: every figure may differ, because promise 4 must also hold for rows nobody has seen yet."""
     five, hour = draw(counts), draw(counts)
     usage: dict[str, Any] = {"input_tokens": draw(counts), "output_tokens": draw(st.integers(0, 3))}
     usage |= {"cache_read_tokens": draw(counts), "cache_creation_tokens": five + hour}
@@ -63,7 +63,7 @@ def usages(draw: st.DrawFn) -> dict[str, Any]:
 
 @st.composite
 def events(draw: st.DrawFn) -> Event:
-    """An event that shares ids, messages, calls, sessions and times with others."""
+    """An event that may share its id, message, calls, session and time with others."""
     event: Event = {
         "id": f"{draw(st.integers(1, 12)):032x}",
         "schema": "collector.event/1",
@@ -93,7 +93,7 @@ def events(draw: st.DrawFn) -> Event:
 
 
 def written(path: Path, batches: list[list[Event]]) -> dict[str, list[Any]]:
-    """A store that took these batches: its totals, which must equal those made anew from its rows."""
+    """Stores these batches and returns the totals, which must equal those recomputed from the rows."""
     with closing(Writer(path)) as writer:
         for batch in batches:
             writer.store([row_of(event) for event in batch])
@@ -105,7 +105,7 @@ def written(path: Path, batches: list[list[Event]]) -> dict[str, list[Any]]:
 
 
 def derived(connection: sqlite3.Connection) -> dict[str, list[Any]]:
-    """All totals, with contexts by what they say instead of by their number."""
+    """All totals, with the content of each context instead of its number."""
     found: dict[str, list[Any]] = {"forks": sorted(connection.execute("SELECT * FROM forks"))}
     for table in DERIVED:
         cursor = connection.execute(
@@ -119,7 +119,7 @@ def derived(connection: sqlite3.Connection) -> dict[str, list[Any]]:
 
 
 def computed(sent: list[Event]) -> tuple[Counter[str], int, int]:
-    """Output tokens by model, the exact cost, and the messages of unknown output, straight from the events."""
+    """Output tokens by model, the exact cost, and the messages with unknown output, straight from the events."""
     rows: dict[str, tuple[Any, Event]] = {}
     for event in sent:
         row = row_of(event)
@@ -150,7 +150,7 @@ def computed(sent: list[Event]) -> tuple[Counter[str], int, int]:
 
 
 def dollars(call: dict[str, Any], usage: dict[str, Any]) -> float:
-    """What one call costs, in floating point: exact enough for a comparison in micro-dollars."""
+    """The cost of one call in floating point, which is exact enough to compare in micro-dollars."""
     given, read = call.get("input_tokens", 0), call.get("cache_read_tokens", 0)
     write, hour = call.get("cache_creation_tokens", 0), call.get("cache_creation_1h_tokens", 0)
     prices: tuple[float, ...] = DOLLARS.get(call["model"], (0,) * 5)
@@ -184,8 +184,8 @@ def test_totals_do_not_depend_on_order_repetition_or_batches(sent: list[Event], 
         assert (micros(view[0] or 0), view[1] or 0) == (whole["cost_micros"], sum(output.values()))
 
 
-def test_no_statement_of_a_batch_looks_at_all_rows(tmp_path: Path) -> None:
-    """Else a batch would cost more, the more there is."""
+def test_no_statement_of_a_batch_scans_a_whole_table(tmp_path: Path) -> None:
+    """Otherwise a batch would cost more, the more the store holds."""
     statements = [
         *(totals.ADD_USAGE, totals.SUBTRACT_USAGE, totals.DROP_EMPTY, totals.FORGET_CALLS, totals.ADD_CALLS),
         *(totals.ADD_CALLS_OF_DAYS, totals.SUBTRACT_CALLS_OF_DAYS, totals.DROP_EMPTY_DAYS),

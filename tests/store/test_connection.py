@@ -1,4 +1,4 @@
-"""Connections that say nothing, or too little, keep nobody else out."""
+"""Connections that send nothing, or too little, keep nobody else out."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def ended(opened: socket.socket) -> bool:
 
 
 @pytest.mark.parametrize("said", [b"", b"PO", HEAD, HEAD + b"X: "], ids=["nothing", "a word", "headers", "a header"])
-def test_a_request_whose_headers_never_end_is_given_up(database: Path, said: bytes) -> None:
+def test_a_request_whose_headers_never_end_is_dropped(database: Path, said: bytes) -> None:
     with serving(database, head_seconds=0.1) as client:
         with connected(client) as opened:
             opened.sendall(said)
@@ -34,7 +34,7 @@ def test_a_request_whose_headers_never_end_is_given_up(database: Path, said: byt
         assert client.send(event())["accepted"] == 1
 
 
-def test_the_rest_of_a_refused_body_is_not_waited_for(database: Path) -> None:
+def test_the_rest_of_a_refused_body_is_not_awaited(database: Path) -> None:
     with serving(database, TOKEN, head_seconds=0.1) as client, connected(client) as opened:
         opened.sendall(HEAD + b"Content-Length: 100000000\r\n\r\n{")
         assert opened.recv(12) == b"HTTP/1.1 401"
@@ -45,7 +45,7 @@ def test_a_request_that_is_being_answered_is_not_cut_off(database: Path) -> None
     start = HEAD + b"Content-Type: application/x-ndjson\r\nContent-Length: 2\r\n\r\n{"
     with serving(database, head_seconds=0.05) as client, connected(client) as opened, connected(client) as other:
         opened.sendall(start)
-        assert ended(other)  # it is as old as the first one, so the time is up for both
+        assert ended(other)  # opened at the same time as the first, so time is up for both
         opened.sendall(b"}")
         assert opened.recv(12) == b"HTTP/1.1 200"
 

@@ -1,4 +1,4 @@
-"""What docs/store.md says about counting: the advisor, unknown output, bookkeeping, forks, durations, prices."""
+"""The counting rules of docs/store.md: the advisor, unknown output, bookkeeping, forks, durations, prices."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ADVISED = [
 
 
 def asked(database: Path, statement: str, *sent: Event) -> list[dict[str, Any]]:
-    """What the store answers once these events are in it, each sent twice and in a batch of its own."""
+    """The rows this statement gives once these events are stored, in one batch and repeatedly in batches of one."""
     with closing(Writer(database)) as writer:
         writer.store(map(row_of, sent))
         for one in (*sent, *reversed(sent)):
@@ -37,7 +37,7 @@ def asked(database: Path, statement: str, *sent: Event) -> list[dict[str, Any]]:
         return [dict(zip(names, row, strict=True)) for row in cursor]
 
 
-def test_the_advisor_counts_under_its_own_model_and_what_is_contained_does_not(database: Path) -> None:
+def test_the_advisor_counts_under_its_own_model_and_other_iterations_add_nothing(database: Path) -> None:
     usage = {
         "input_tokens": 11,
         "output_tokens": 51,
@@ -58,9 +58,7 @@ def test_the_advisor_counts_under_its_own_model_and_what_is_contained_does_not(d
 
 
 @pytest.mark.parametrize(("flagged", "unknown"), [((True, True), 1), ((True, False), 0), ((False, True), 0)])
-def test_output_is_unknown_when_every_row_says_so_whenever_it_came(
-    database: Path, flagged: tuple[bool, bool], unknown: int
-) -> None:
+def test_output_is_unknown_only_if_every_row_says_so(database: Path, flagged: tuple[bool, bool], unknown: int) -> None:
     rows = [
         reply("msg-1", output, **({"quality": ["output_tokens_unknown"]} if is_flagged else {}))
         for output, is_flagged in zip((1, 2), flagged, strict=True)
@@ -70,7 +68,7 @@ def test_output_is_unknown_when_every_row_says_so_whenever_it_came(
     assert summarize(database)["totals"]["messages_with_unknown_output"] == unknown
 
 
-def test_bookkeeping_is_the_newest_of_its_kind_in_its_session(database: Path) -> None:
+def test_bookkeeping_keeps_the_newest_record_of_each_type_per_session(database: Path) -> None:
     modes = [
         event("mode", record_type="permission-mode", time=f"2026-03-01T10:0{minute}:00.000Z", session_id=session)
         for session in ("a", "b")
@@ -88,7 +86,7 @@ def test_bookkeeping_is_the_newest_of_its_kind_in_its_session(database: Path) ->
     ]
 
 
-def test_the_title_of_a_session_is_the_one_a_person_gave_it(database: Path) -> None:
+def test_a_title_given_by_a_person_wins_over_generated_ones(database: Path) -> None:
     sent = [
         event(origin="human", text="  Fix the\nlogin bug ", session_id="a"),
         event(origin="human", text="and more", session_id="a", time="2026-03-01T10:00:01.000Z"),
@@ -111,7 +109,7 @@ def total(session: str, dollars: float, minute: int) -> Event:
 @pytest.mark.parametrize(
     "mark", [{"forked_from": {"sessionId": "root", "messageUuid": "u"}}, {"request_session_id": "root"}]
 )
-def test_a_forks_total_is_counted_without_its_parents(database: Path, mark: dict[str, Any]) -> None:
+def test_a_forks_total_does_not_include_its_parents(database: Path, mark: dict[str, Any]) -> None:
     def said(message: str, output: int, session: str, minute: int) -> Event:
         usage = {"input_tokens": 0, "output_tokens": output}
         time = f"2026-03-01T10:{minute:02d}:00.000Z"
@@ -139,7 +137,7 @@ def test_a_forks_total_is_counted_without_its_parents(database: Path, mark: dict
     assert [row["parent_session_id"] for row in found] == ["root", None]
 
 
-def test_a_duration_is_what_the_record_says_else_the_time_to_the_result(database: Path) -> None:
+def test_a_duration_is_the_recorded_one_or_else_the_time_to_the_result(database: Path) -> None:
     def answered(call_id: str, second: float, **tool: Any) -> Event:
         blocks = [{"type": "tool_result", "call_id": call_id, "ok": call_id != "c2"}]
         time = f"2026-03-01T10:00:{second:06.3f}Z"
@@ -165,7 +163,7 @@ def test_a_duration_is_what_the_record_says_else_the_time_to_the_result(database
 
 
 @pytest.mark.parametrize("chosen", [Selection(), Selection(since="2026-03-02"), Selection(project="-work-shop")])
-def test_what_is_kept_by_day_is_what_the_hours_and_the_calls_say(tmp_path: Path, chosen: Selection) -> None:
+def test_totals_by_day_agree_with_the_hours_and_the_calls(tmp_path: Path, chosen: Selection) -> None:
     asked(tmp_path / "events.db", "SELECT 1", *{each["id"]: each for each in sample_events()}.values())
     with asking(tmp_path / "events.db") as connection:
         by_day, by_call = (tools_by(connection, dimension, chosen) for dimension in ("agent", "version"))
@@ -183,7 +181,7 @@ def test_what_is_kept_by_day_is_what_the_hours_and_the_calls_say(tmp_path: Path,
 
 
 def exact(connection: sqlite3.Connection, name: str, session: str, since: str) -> int | None:
-    """The 95th percentile as SQL has it."""
+    """The 95th percentile, computed in SQL."""
     text = """
 SELECT min(duration_ms) FROM (
     SELECT duration_ms, row_number() OVER (ORDER BY duration_ms) * 100 >= count(*) OVER () * 95 AS is_beyond
@@ -204,7 +202,7 @@ def test_calls_are_told_apart_by_server_skill_and_agent(database: Path) -> None:
     assert [row["target"] for row in found] == ["issues", "review", "Explore"]
 
 
-def test_the_cache_saved_what_its_reads_would_have_cost_less_what_writing_cost(database: Path) -> None:
+def test_cache_savings_are_the_cheaper_reads_minus_the_dearer_writes(database: Path) -> None:
     usage = {"input_tokens": 0, "output_tokens": 9, "cache_read_tokens": 1000, "cache_creation_tokens": 100}
     asked(database, "SELECT 1", reply("msg-1", 0, usage=usage | {"cache_creation_1h_tokens": 40}))
     with asking(database) as connection:

@@ -1,4 +1,4 @@
-"""The dashboards that the repository ships: every panel asks a question that has an answer on the sample data."""
+"""The dashboards that the repository ships: every panel's question has an answer on the sample data."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from tests.store.test_questions import heard, questions
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_a_dashboard_is_what_the_questions_make(source: str) -> None:
+def test_the_dashboards_are_up_to_date_with_the_questions(source: str) -> None:
     told = (CONFIG / f"grafana-{source}.json").read_text()
     assert told == dashboard(source), "run `python -m tests.store.shipped_dashboards`"
 
 
-def test_every_question_about_the_fleet_has_its_panel() -> None:
+def test_every_question_about_the_fleet_has_a_panel() -> None:
     asked = re.findall(r"^-- (\w+): ", (CONFIG / "fleet.sql").read_text(), re.MULTILINE)
     assert sorted(panel.question for panel in PANELS) == sorted(asked)
 
 
-def test_every_panel_has_rows_and_a_chart_has_the_columns_it_names(tmp_path: Path) -> None:
+def test_every_panel_returns_rows_and_every_chart_finds_its_columns(tmp_path: Path) -> None:
     with closing(Writer(tmp_path / "events.db", own_prices=None)) as writer:
         writer.store(map(row_of, [*sample_events(), *heard(time.time()), event("unknown", record_type="new-thing")]))
     panels = [panel for name in FILES for panel in json.loads((CONFIG / name).read_text())["panels"]]
@@ -49,7 +49,7 @@ def test_every_panel_has_rows_and_a_chart_has_the_columns_it_names(tmp_path: Pat
             assert panel["type"] != "barchart" or len(columns - named - {"day"}) == 1
 
 
-def test_no_two_panels_stand_in_one_place() -> None:
+def test_panels_do_not_overlap() -> None:
     for name in FILES:
         places = [panel["gridPos"] for panel in json.loads((CONFIG / name).read_text())["panels"]]
         cells = [

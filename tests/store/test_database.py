@@ -1,4 +1,4 @@
-"""What was acknowledged is on the disk, and a database that cannot be used is explained and left as it is."""
+"""Acknowledged events are on the disk, and a database that cannot be used is explained and left untouched."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def rows(count: int) -> list[Row]:
 
 @contextmanager
 def process(database: Path) -> Iterator[tuple[subprocess.Popen[str], Client]]:
-    """`collector receive` as a process of its own, and a client of it."""
+    """`collector receive` as a separate process, and a client for it."""
     command = [sys.executable, "-m", "collector", "receive", "--port", "0", "--database", str(database)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
         try:
@@ -61,7 +61,7 @@ def test_every_commit_is_synced_to_the_disk(database: Path) -> None:
 
 
 @POSIX_LIMITS
-def test_when_the_disk_is_full_the_sender_waits_and_nothing_acknowledged_is_lost(database: Path) -> None:
+def test_a_full_disk_makes_senders_wait_and_loses_nothing_acknowledged(database: Path) -> None:
     import resource
 
     with process(database) as (running, client):
@@ -96,7 +96,7 @@ def test_a_batch_is_stored_whole_or_not_at_all(database: Path) -> None:
     assert summarize(database)["events"] == 3
 
 
-def test_a_database_deleted_while_in_use_is_begun_again(database: Path) -> None:
+def test_a_database_deleted_while_in_use_is_created_again(database: Path) -> None:
     with closing(Writer(database)) as writer:
         writer.store(rows(2))
         for path in database.parent.iterdir():
@@ -105,7 +105,7 @@ def test_a_database_deleted_while_in_use_is_begun_again(database: Path) -> None:
     assert summarize(database)["events"] == 1
 
 
-def test_a_database_moved_aside_while_in_use_keeps_what_it_has(database: Path) -> None:
+def test_a_database_moved_aside_while_in_use_keeps_its_events(database: Path) -> None:
     with closing(Writer(database)) as writer:
         writer.store(rows(2))
         database.parent.rename(database.parent.with_name("aside"))
@@ -114,7 +114,7 @@ def test_a_database_moved_aside_while_in_use_keeps_what_it_has(database: Path) -
     assert summarize(database.parent.with_name("aside") / database.name)["events"] == 2
 
 
-def test_when_its_place_is_gone_the_store_waits_until_it_is_back(database: Path) -> None:
+def test_the_store_is_unavailable_until_its_directory_can_be_created_again(database: Path) -> None:
     with closing(Writer(database)) as writer:
         shutil.rmtree(database.parent)
         database.parent.write_text("in the way")
@@ -125,7 +125,7 @@ def test_when_its_place_is_gone_the_store_waits_until_it_is_back(database: Path)
         assert writer.store(rows(1)) == (1, 0)
 
 
-def test_when_the_same_database_is_back_in_its_place_the_store_goes_on_with_it(database: Path) -> None:
+def test_the_store_continues_with_a_database_that_is_moved_back(database: Path) -> None:
     with closing(Writer(database)) as writer:
         writer.store(rows(2))
         aside = database.parent.rename(database.parent.with_name("aside"))
@@ -138,7 +138,7 @@ def test_when_the_same_database_is_back_in_its_place_the_store_goes_on_with_it(d
     assert summarize(database)["events"] == 5
 
 
-def test_the_store_is_private(database: Path) -> None:
+def test_only_the_owner_can_access_the_store(database: Path) -> None:
     with closing(Writer(database)) as writer:
         writer.store(rows(1))
         modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in database.parent.iterdir()}
@@ -170,7 +170,7 @@ def foreign(database: Path) -> None:
         (foreign, "another program's database", "Name another place"),
     ],
 )
-def test_a_database_that_cannot_be_used_is_explained_and_left_as_it_is(
+def test_an_unusable_database_is_explained_and_left_untouched(
     database: Path, spoil: object, told: str, advice: str
 ) -> None:
     database.parent.mkdir()
@@ -185,7 +185,7 @@ def test_a_database_that_cannot_be_used_is_explained_and_left_as_it_is(
     assert database.read_bytes() == before
 
 
-def test_a_directory_in_place_of_a_database_is_called_one(database: Path) -> None:
+def test_a_directory_in_place_of_the_database_is_reported_as_such(database: Path) -> None:
     database.mkdir(parents=True)
     for use, said in ((Writer, "Is a directory"), (open_to_read, "is a directory. Name the store's file")):
         with pytest.raises(StoreError, match=said):
@@ -204,7 +204,7 @@ def test_damage_found_while_running_is_explained_and_nothing_is_acknowledged(dat
         summarize(database)
 
 
-def test_a_store_that_is_not_there_yet_is_explained(database: Path) -> None:
+def test_a_store_that_does_not_exist_yet_is_explained(database: Path) -> None:
     with pytest.raises(StoreError, match=r"no store at .* yet.*collector scan"):
         summarize(database)
     assert not database.exists()
@@ -232,7 +232,7 @@ def test_two_processes_may_open_a_new_store_at_once(database: Path) -> None:
     assert summarize(database)["events"] == 3
 
 
-def test_names_with_odd_characters_are_fine(tmp_path: Path) -> None:
+def test_paths_with_odd_characters_work(tmp_path: Path) -> None:
     database = tmp_path / "a b?c#d%41" / "évents.db"
     with closing(Writer(database)) as writer:
         writer.store(rows(1))

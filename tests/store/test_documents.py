@@ -1,4 +1,4 @@
-"""docs/receiver.md and docs/store.md say what the program does."""
+"""docs/receiver.md and docs/store.md describe what the program really does."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.store.samples import Client, calls, event, reply, row_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "receiver.md").read_text()
-SHARED = {"--config", "--help", "-h", "--quiet", "-q", "--verbose", "-v"}  # by all commands
+SHARED = {"--config", "--help", "-h", "--quiet", "-q", "--verbose", "-v"}  # between all commands
 STORE_PAGE = (DOCS / "store.md").read_text()
 
 
@@ -73,7 +73,7 @@ def test_every_option_is_on_the_page() -> None:
     assert {option for option in options if option not in PAGE + STORE_PAGE} - SHARED == set()
 
 
-def test_the_bounds_are_on_the_page(client: Client) -> None:
+def test_the_receivers_limits_are_on_the_page(client: Client) -> None:
     limits = ReceiverLimits()
     assert f"{limits.body_bytes >> 20} MiB a body, {limits.waiting_bytes >> 20} MiB" in PAGE
     assert f"too many events ({limits.events:,})" in PAGE

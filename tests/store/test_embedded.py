@@ -1,4 +1,4 @@
-"""The embedded store answers as a receiver would, starts and stops inside a program, and leaves nothing behind."""
+"""The embedded store answers like a receiver, starts and stops inside a program, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def descriptors() -> int:
     return len(os.listdir("/dev/fd"))
 
 
-def test_it_answers_every_request_as_a_receiver_would(tmp_path: Path) -> None:
+def test_it_answers_every_request_exactly_as_a_receiver_does(tmp_path: Path) -> None:
     here, there = tmp_path / "here.db", tmp_path / "there.db"
     with inside.opened(here) as store, httpx.Client(transport=store) as near, serving(there) as far:
         answers = {
@@ -68,11 +68,11 @@ def test_it_can_be_started_and_stopped_again_and_again(tmp_path: Path) -> None:
             client.post(inside.URL, content=lines([event()]), headers={"Content-Type": NDJSON})
         assert summarize(tmp_path / "events.db")["events"] == number
         assert client.is_closed
-    assert threading.active_count() <= threads  # what an earlier test left may have been ending
+    assert threading.active_count() <= threads  # threads left by an earlier test may have ended meanwhile
     assert descriptors() <= open_files
 
 
-def test_what_comes_after_its_end_is_turned_away_at_once(tmp_path: Path) -> None:
+def test_a_request_after_it_was_closed_is_turned_away_at_once(tmp_path: Path) -> None:
     with inside.opened(tmp_path / "events.db") as store:
         pass
     answer = httpx.Client(transport=store).post(inside.URL, content=lines([event()]), headers={"Content-Type": NDJSON})
@@ -80,7 +80,7 @@ def test_what_comes_after_its_end_is_turned_away_at_once(tmp_path: Path) -> None
     assert summarize(tmp_path / "events.db")["events"] == 0
 
 
-def test_a_sender_that_has_waited_for_too_long_sends_again_and_nothing_is_stored_twice(tmp_path: Path) -> None:
+def test_a_sender_that_times_out_and_sends_again_stores_nothing_twice(tmp_path: Path) -> None:
     path, sent = tmp_path / "events.db", lines([event()])
     with inside.opened(path) as store, closing(Writer(path)) as other, httpx.Client(transport=store) as client:
         with other.changing(), pytest.raises(httpx.ReadTimeout):
@@ -89,7 +89,7 @@ def test_a_sender_that_has_waited_for_too_long_sends_again_and_nothing_is_stored
     assert summarize(path)["events"] == 1
 
 
-def test_reading_waits_for_it_with_larger_requests_than_for_other_sinks() -> None:
+def test_it_gets_larger_batches_and_a_smaller_window_than_other_sinks() -> None:
     def ways_of(url: str | None) -> tuple[int, int, int]:
         given = {"sink": {"url": url, "window": 3}, "batch": {"max_events": 10, "max_bytes": 600_000}}
         chosen = settings.load(None, given, sinks=SINKS)
@@ -100,7 +100,7 @@ def test_reading_waits_for_it_with_larger_requests_than_for_other_sinks() -> Non
     assert ways_of("http://127.0.0.1:9/") == (3, 10, 600_000)
 
 
-def test_kill_9_loses_nothing_that_a_saved_offset_is_past(tmp_path: Path) -> None:
+def test_kill_9_loses_nothing_before_a_saved_offset(tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
     session = home.session()
     for number in range(300):
@@ -135,7 +135,7 @@ def test_it_stops_when_the_program_around_it_fails(tmp_path: Path) -> None:
     assert threading.active_count() <= threads
 
 
-def test_a_database_that_cannot_be_opened_is_told_at_the_start(tmp_path: Path) -> None:
+def test_a_database_that_cannot_be_opened_is_reported_at_the_start(tmp_path: Path) -> None:
     threads = threading.active_count()
     with pytest.raises(StoreError), inside.opened(tmp_path):
         pytest.fail("it started")

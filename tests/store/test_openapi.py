@@ -1,4 +1,4 @@
-"""The published contract says what the receiver does."""
+"""The published contract describes what the receiver really does."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def test_the_receiver_serves_the_document(client: Client) -> None:
     assert httpx.get(httpx.URL(client.url).join("/openapi.json")).json() == DOCUMENT
 
 
-def test_the_receiver_has_every_address_that_is_published(client: Client) -> None:
+def test_the_receiver_serves_every_published_path(client: Client) -> None:
     for path, operations in DOCUMENT["paths"].items():
         for method in operations:
             response = client.http.request(method.upper(), httpx.URL(client.url).join(path))
             assert str(response.status_code) in operations[method]["responses"]
 
 
-def test_every_answer_is_published_and_has_its_shape(client: Client) -> None:
+def test_every_answer_is_published_and_matches_its_schema(client: Client) -> None:
     answers = {
         200: client.post(lines([event(), event() | {"kind": ""}])),
         400: client.post(b"garbage"),
@@ -53,11 +53,11 @@ def test_every_answer_is_published_and_has_its_shape(client: Client) -> None:
         validator("Receipt" if status == 200 else "Error").validate(answer.json())
 
 
-def test_health_has_its_shape(client: Client) -> None:
+def test_health_matches_its_schema(client: Client) -> None:
     validator("Health").validate(httpx.get(httpx.URL(client.url).join("/health")).json())
 
 
-def test_every_event_of_the_full_schema_fits_the_published_one() -> None:
+def test_the_published_event_schema_agrees_with_the_full_one() -> None:
     full = json_schema()
     for name, published in DOCUMENT["components"]["schemas"]["Event"]["properties"].items():
         assert name in full["required"]
@@ -66,7 +66,7 @@ def test_every_event_of_the_full_schema_fits_the_published_one() -> None:
     assert DOCUMENT["components"]["schemas"]["Event"]["properties"]["schema"]["const"] == SCHEMA
 
 
-def test_the_example_of_the_documentation_is_taken(client: Client) -> None:
+def test_the_documented_example_is_accepted(client: Client) -> None:
     example = DOCUMENT["components"]["schemas"]["Event"]["examples"][0]
     validator("Event").validate(example)
     assert client.send(example)["accepted"] == 1

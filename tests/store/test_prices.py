@@ -1,4 +1,4 @@
-"""The table of prices: no typing errors, exact, and nothing guessed."""
+"""The price table: free of typing errors, exact, and never guessed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from collector.store.writer import Writer
 from tests.store.samples import reply, row_of
 
 TABLE = load()
-# Of the input's price; the price page gives these factors for all models, and names the exceptions.
+# Multiples of the input price; the price page gives these factors for all models, and names the exceptions.
 WRITE_5M, WRITE_1H = Fraction(5, 4), Fraction(2)
 ROUNDED = {"claude-3-haiku"}
 USAGE = {
@@ -32,7 +32,7 @@ USAGE = {
 
 
 def cost(database: Path, model: str, time: str = "2026-11-01T00:00:00.000Z", **usage: Any) -> tuple[int, int]:
-    """The cost of one message in micro-dollars, and how many have no price."""
+    """The cost of one message in micro-dollars, and the number of messages without a price."""
     writer = Writer(database)
     writer.store([row_of(reply("m", 0, model=model, usage=USAGE | usage, time=time))])
     writer.close()
@@ -40,7 +40,7 @@ def cost(database: Path, model: str, time: str = "2026-11-01T00:00:00.000Z", **u
     return totals["cost_micros"], totals["messages_without_price"]
 
 
-def test_writing_to_the_cache_costs_what_the_input_says() -> None:
+def test_cache_prices_are_the_published_multiples_of_the_input_price() -> None:
     for price in TABLE.prices:
         if price.model not in ROUNDED:
             assert price.cache_write_5m == WRITE_5M * price.input, price
@@ -50,7 +50,7 @@ def test_writing_to_the_cache_costs_what_the_input_says() -> None:
         assert price.web_search == 10_000_000
 
 
-def test_every_day_and_size_has_one_price() -> None:
+def test_every_day_and_prompt_size_has_exactly_one_price() -> None:
     for key, rows in itertools.groupby(
         sorted(TABLE.prices, key=lambda row: (row.model, row.speed, row.prompt_over, row.starts)),
         key=lambda row: (row.model, row.speed, row.prompt_over),
@@ -97,8 +97,8 @@ def test_a_message_costs_what_the_price_page_says(
 
 
 @pytest.mark.parametrize(("day", "price"), [("2026-03-12", 10), ("2026-03-13", 5)])
-def test_a_price_is_that_of_the_day(tmp_path: Path, day: str, price: int) -> None:
-    """Opus 4.6 charged more for long prompts until then."""
+def test_a_message_is_priced_as_of_its_day(tmp_path: Path, day: str, price: int) -> None:
+    """Long prompts on Opus 4.6 cost more through 2026-03-12."""
     usage = {"input_tokens": 250_000, "output_tokens": 0, "cache_read_tokens": 0, "web_search_requests": 0}
     usage |= {"cache_creation_tokens": 0, "cache_creation_1h_tokens": 0}
     found = cost(tmp_path / "events.db", "claude-opus-4-6", f"{day}T12:00:00.000Z", **usage)
@@ -109,12 +109,12 @@ def test_a_price_is_that_of_the_day(tmp_path: Path, day: str, price: int) -> Non
     ("model", "usage"),
     [("claude-opus-9", {}), ("claude-opus-4-5-20991231", {}), ("gpt-9", {}), ("claude-haiku-4-5", {"speed": "fast"})],
 )
-def test_what_has_no_price_is_not_guessed(tmp_path: Path, model: str, usage: dict[str, Any]) -> None:
+def test_an_unknown_price_is_not_guessed(tmp_path: Path, model: str, usage: dict[str, Any]) -> None:
     assert cost(tmp_path / "events.db", model, **usage) == (0, 1)
 
 
-def test_a_price_of_our_own_may_be_smaller_than_any_double_says(tmp_path: Path) -> None:
-    """0.1 + 0.2 is 0.3 here: figures of three decimals, read as such, a billion times over."""
+def test_prices_from_a_persons_own_table_are_exact_decimals(tmp_path: Path) -> None:
+    """0.1 + 0.2 is 0.3 here: prices with three decimals stay exact, even over a trillion tokens."""
     own = tmp_path / "prices.toml"
     row = "input = 0.1\noutput = 0.2\ncache_read = 0.001\ncache_write_5m = 0\ncache_write_1h = 0\n"
     own.write_text(f'[[price]]\nmodel = "tiny"\n{row}')
@@ -137,7 +137,7 @@ def test_a_price_of_our_own_may_be_smaller_than_any_double_says(tmp_path: Path) 
         ("not toml", "is not valid TOML"),
     ],
 )
-def test_a_table_that_cannot_be_used_is_explained(tmp_path: Path, text: str, told: str) -> None:
+def test_an_unusable_price_table_is_explained(tmp_path: Path, text: str, told: str) -> None:
     own = tmp_path / "prices.toml"
     own.write_text(text)
     with pytest.raises(ConfigurationError) as error:
@@ -147,7 +147,7 @@ def test_a_table_that_cannot_be_used_is_explained(tmp_path: Path, text: str, tol
         load(tmp_path / "missing.toml")
 
 
-def test_what_a_model_of_our_own_table_leaves_out_stands_above_it() -> None:
+def test_fast_prices_are_complete_and_costs_are_rounded_to_micro_dollars() -> None:
     fast = [row for row in TABLE.prices if row.model == "claude-opus-4-6" and row.speed == "fast"]
     assert {row.output for row in fast} == {150_000}
     assert prices.micros(1_499_999) == 15

@@ -1,7 +1,7 @@
-"""The SQL that the repository ships: the questions give the same figures in every engine that it is for.
+"""The SQL that the repository ships: the questions give the same figures in every supported engine.
 
-In `make test` they run on the embedded store; `make test-engines` asks DuckDB, PostgreSQL and ClickHouse as well, where
-these are installed, and compares. The data is the sample set, loaded in parts, with repeats, and in another order.
+`make test` runs them on the embedded store; `make test-engines` also asks DuckDB, PostgreSQL and ClickHouse, where
+installed, and compares. The data is the sample set, loaded in parts, with repeats, and in a different order.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from tests.store.shipped_sql import CONFIG, FILES, shipped
 jsonschema = pytest.importorskip("jsonschema")
 QUESTION = re.compile(r"^-- (\w+): .*\n((?:.+\n)+?.*;)", re.MULTILINE)
 Answers = dict[str, list[tuple[Any, ...]]]
-# What is hard to load: control characters, halves of surrogate pairs, whole pairs, backslashes that look like escapes.
+# Hard to load: control characters, halves of surrogate pairs, whole pairs, backslashes that look like escapes.
 HARD = (
     r'"text":"nul \u0000, half \ud800 and \udc00, whole \ud83d\ude00, told \\u0000 \\\u0000 \\ud800, \u001f\u001e \t"',
     "nul \ufffd, half \ufffd and \ufffd, whole \U0001f600, told \\u0000 \\\ufffd \\ud800, \x1f\x1e \t",
@@ -45,12 +45,12 @@ HARD = (
 
 
 def questions() -> dict[str, str]:
-    """The questions by name: those about the work, and those about the fleet."""
+    """The questions by name, about the work and about the fleet."""
     return dict(QUESTION.findall((CONFIG / "questions.sql").read_text() + (CONFIG / "fleet.sql").read_text()))
 
 
 def sent() -> list[Event]:
-    """The sample set and some of what it does not hold: every price that there is, and messages without one."""
+    """The sample set, and events it lacks: usage at many prices or none, reported costs, heartbeats, unmarked forks."""
     usage = {"input_tokens": 70_001, "output_tokens": 333, "cache_read_tokens": 30_000, "cache_creation_tokens": 99}
     usage |= {"cache_creation_5m_tokens": 0, "cache_creation_1h_tokens": 99, "web_search_requests": 3}
     rows = []
@@ -66,13 +66,13 @@ def sent() -> list[Event]:
     rows.append(event("unknown", record_type="new-thing", user="ada"))
     rows += heard(time.time())
     copied = {"record_type": "user", "user": "ada", "project": "-work-forks", "time": "2026-03-03T00:00:00Z"}
-    for n in range(18):  # as forks were written that do not say so
+    for n in range(18):  # the way forks used to be written, without a mark
         session = f"{n:08x}-a" if n % 2 else "ffffffff-a"
         rows.append(event(id=f"{n // 2:032d}", session_id=session, **copied))
     return [*sample_events(), *rows, *[event("mode", record_type="mode", user="ada") for _ in range(3)]]
 
 
-# Machine, seconds since its last heartbeat, and what it says then.
+# Machine, seconds since its last heartbeat, and what that heartbeat says.
 FLEET: list[tuple[str, int, dict[str, Any]]] = [
     ("well", 30, {"version": "0.2.0"}),
     ("gone", 3_000, {"lag": 10}),
@@ -84,7 +84,7 @@ FLEET: list[tuple[str, int, dict[str, Any]]] = [
 
 
 def heard(now: float) -> list[Event]:
-    """Heartbeats of a small fleet, two of each machine, and a canary, which is none."""
+    """Heartbeats of a small fleet, two from each machine, and a canary, which must not count as one."""
     usual = {"version": "0.1.0", "command": "run", "lag": 0, "quarantine": 0, "withheld": 0, "held": 0}
     usual |= {
         "capture_level": "content",
@@ -111,14 +111,14 @@ def ask_the_store(folder: Path, events: list[Event]) -> Answers:
     return answers
 
 
-def test_the_questions_have_answers(tmp_path: Path) -> None:
+def test_every_question_has_an_answer(tmp_path: Path) -> None:
     answers = ask_the_store(tmp_path, sent())
     assert len(answers) == 19
     assert all(answers.values())
     assert sum(row[2] for row in answers["cost_per_user_and_day"] if row[2]) > 10**6
 
 
-def test_a_fleet_sees_who_is_silent_slow_or_holds_something_back(tmp_path: Path) -> None:
+def test_the_fleet_questions_find_silent_slow_and_quarantining_machines(tmp_path: Path) -> None:
     answers = ask_the_store(tmp_path, heard(time.time()))
     names = {question: [row[0] for row in rows] for question, rows in answers.items()}
     assert names["silent"] == ["gone"]
@@ -136,23 +136,23 @@ def test_a_fleet_sees_who_is_silent_slow_or_holds_something_back(tmp_path: Path)
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_shipped_file_is_what_its_parts_make(name: str) -> None:
+def test_the_shipped_files_are_up_to_date_with_their_parts(name: str) -> None:
     assert (CONFIG / name).read_text() == shipped(name), "run `python -m tests.store.shipped_sql`"
 
 
-def test_the_sample_set_is_of_events() -> None:
+def test_the_sample_set_matches_the_event_schema() -> None:
     validator = jsonschema.Draft202012Validator(json_schema())
     for line in SAMPLE.read_text().splitlines()[::10]:
         validator.validate(json.loads(line))
 
 
 def unordered(answers: Answers) -> dict[str, list[str]]:
-    """The answers without their order, because databases disagree on where nulls and capitals stand."""
+    """The answers without their order, because databases sort nulls and capitals differently."""
     return {name: sorted(map(repr, rows)) for name, rows in answers.items()}
 
 
 def loaded_lines(events: list[Event]) -> list[str]:
-    """The events as lines, in two parts of which the second repeats some of the first, and one that is hard to load."""
+    """The events as shuffled lines, some of them twice, after one line that is hard to load."""
     lines = [json.dumps(each) for each in events]
     random.Random(5).shuffle(lines)
     hard = json.dumps(event("mode", user="hard", time=None))[:-1] + "," + HARD[0] + "}"
@@ -222,7 +222,7 @@ def ask_postgresql(folder: Path, lines: list[str]) -> tuple[Answers, str]:
 
 
 class Server:
-    """A PostgreSQL of its own in a scratch folder, reached by a socket there; as another user if this one is root."""
+    """A private PostgreSQL in a scratch folder, reached by a socket there; run as another user if this one is root."""
 
     def __init__(self, programs: Path, folder: Path) -> None:
         self.programs, self.folder = programs, folder
@@ -257,7 +257,7 @@ class Server:
         return ended.stdout
 
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
-        """The rows of a statement, with the types they have in JSON."""
+        """The rows of a statement, with JSON types."""
         asked = f"SELECT coalesce(json_agg(to_json(answer)), '[]') FROM ({statement.rstrip().rstrip(';')}) AS answer"
         return [tuple(row.values()) for row in json.loads(self.psql("-A", "-t", "-c", asked))]
 

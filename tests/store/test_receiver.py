@@ -1,4 +1,4 @@
-"""The receiver answers every request with one clear status, and what it acknowledges is stored."""
+"""The receiver answers every request with one clear status, and stores whatever it acknowledges."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_every_encoding_is_understood(client: Client, encoding: str) -> None:
     assert (response.status_code, response.json()) == (200, {"accepted": 2, "duplicate": 0, "rejected": []})
 
 
-def test_deflate_is_understood_without_its_zlib_frame_too(client: Client) -> None:
+def test_raw_deflate_is_understood_too(client: Client) -> None:
     assert client.post(raw_deflate(lines([event()])), encoding="deflate").json()["accepted"] == 1
 
 
@@ -61,7 +61,7 @@ def test_a_zstd_body_may_have_several_frames(client: Client) -> None:
 
 
 @pytest.mark.parametrize("content_type", ["application/x-ndjson", "application/ndjson; charset=utf-8"])
-def test_lines_may_end_in_any_way(client: Client, content_type: str) -> None:
+def test_any_line_ending_and_blank_lines_are_accepted(client: Client, content_type: str) -> None:
     body = lines([event()]).rstrip(b"\n") + b"\r\n\n  \n" + lines([event()]).rstrip(b"\n")
     assert client.post(body, content_type).json() == {"accepted": 2, "duplicate": 0, "rejected": []}
 
@@ -73,11 +73,11 @@ def test_a_json_array_is_understood(client: Client) -> None:
 
 
 @pytest.mark.parametrize(("body", "content_type"), [(b"", "application/x-ndjson"), (b"[]", "application/json")])
-def test_a_batch_of_nothing_is_fine(client: Client, body: bytes, content_type: str) -> None:
+def test_an_empty_batch_is_accepted(client: Client, body: bytes, content_type: str) -> None:
     assert client.post(body, content_type).json() == {"accepted": 0, "duplicate": 0, "rejected": []}
 
 
-def test_the_event_is_kept_as_it_was_sent(client: Client) -> None:
+def test_an_event_is_stored_as_it_was_sent(client: Client) -> None:
     sent = event(text="naïve \u0000 \U0001f600", unheard_of={"deep": [1, None]})
     client.send(sent)
     with asking(client.database) as connection:
@@ -107,7 +107,7 @@ def test_a_bad_line_costs_exactly_itself(client: Client) -> None:
         ({"kind": None}, "kind must be a string"),
     ],
 )
-def test_an_event_against_the_contract_is_rejected_with_the_reason(
+def test_an_event_that_breaks_the_contract_is_rejected_with_a_reason(
     client: Client, change: dict[str, object], reason: str
 ) -> None:
     bad = event() | change
@@ -116,7 +116,7 @@ def test_an_event_against_the_contract_is_rejected_with_the_reason(
     assert stored(client) == 1
 
 
-def test_columns_of_the_wrong_type_do_not_cost_the_event(client: Client) -> None:
+def test_fields_of_the_wrong_type_do_not_cost_the_event(client: Client) -> None:
     odd = event(host="h", usage=[1], blocks={"a": 1}, session_id=9, time="yesterday", attributes="x", quality=3)
     assert client.send(odd, event(blocks=[1, {"type": "tool_call", "name": 4}]))["accepted"] == 2
     assert client.report()["tools"] == [{"name": "", "calls": 1}]
@@ -135,21 +135,23 @@ def test_columns_of_the_wrong_type_do_not_cost_the_event(client: Client) -> None
         (b"[" * 100_000, "application/json", ""),
     ],
 )
-def test_a_body_that_cannot_be_read_is_refused(client: Client, body: bytes, content_type: str, encoding: str) -> None:
+def test_an_unreadable_body_is_refused(client: Client, body: bytes, content_type: str, encoding: str) -> None:
     response = client.post(body, content_type, encoding)
     assert response.status_code == 400
     assert set(response.json()) == {"error"}
 
 
 @pytest.mark.parametrize(("content_type", "encoding"), [("text/plain", ""), ("", ""), ("application/x-ndjson", "br")])
-def test_what_is_not_understood_is_named_with_what_would_be(client: Client, content_type: str, encoding: str) -> None:
+def test_an_unsupported_type_or_encoding_is_answered_with_the_supported_ones(
+    client: Client, content_type: str, encoding: str
+) -> None:
     response = client.post(lines([event()]), content_type, encoding)
     assert response.status_code == 415
     assert "must be" in response.json()["error"]
 
 
 @pytest.mark.parametrize("authorization", ["", "Bearer", "Bearer wrong", "Basic eDp5", "Bearer wröng"])
-def test_without_the_token_nothing_is_taken(client: Client, authorization: str) -> None:
+def test_without_the_token_nothing_is_stored(client: Client, authorization: str) -> None:
     headers = {b"Authorization": authorization.encode("latin-1"), b"Content-Type": b"application/x-ndjson"}
     response = httpx.post(client.url, content=lines([event()]), headers=headers)
     assert (response.status_code, response.headers["www-authenticate"]) == (401, "Bearer")
@@ -161,7 +163,7 @@ def test_a_web_page_cannot_post(client: Client) -> None:
 
 
 @pytest.mark.parametrize("packer", ["identity", "gzip", "zstd", "deflate"])
-def test_a_body_that_is_too_large_is_refused_packed_or_not(database: Path, packer: str) -> None:
+def test_a_body_that_is_too_large_is_refused_compressed_or_not(database: Path, packer: str) -> None:
     with serving(database, body_bytes=10_000) as client:
         encoding = "" if packer == "identity" else packer
         response = client.post(PACKERS[packer](lines([event(text="x" * 20_000)])), encoding=encoding)
@@ -169,7 +171,7 @@ def test_a_body_that_is_too_large_is_refused_packed_or_not(database: Path, packe
         assert client.send(event())["accepted"] == 1
 
 
-def test_one_event_may_not_fill_the_memory(database: Path) -> None:
+def test_the_size_of_one_document_is_limited(database: Path) -> None:
     with serving(database, document_bytes=1000) as client:
         assert client.post(lines([event(), event(text="x" * 1000)])).status_code == 413
         assert client.post(json.dumps([event() for _ in range(10)]).encode(), "application/json").status_code == 413
@@ -184,7 +186,7 @@ def test_too_many_events_are_refused(database: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in other units")
 @pytest.mark.parametrize("encoding", ["gzip", "zstd", "deflate"])
-def test_a_zip_bomb_is_refused_before_it_has_unfolded(client: Client, encoding: str) -> None:
+def test_a_zip_bomb_is_refused_before_it_is_fully_decompressed(client: Client, encoding: str) -> None:
     packed = bomb(encoding, 512 * MIB)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     assert client.post(packed, encoding=encoding).status_code == 413
@@ -193,15 +195,15 @@ def test_a_zip_bomb_is_refused_before_it_has_unfolded(client: Client, encoding: 
     assert client.send(event())["accepted"] == 1
 
 
-def test_a_body_of_empty_members_costs_no_more_than_reading_it(client: Client) -> None:
+def test_a_body_of_many_empty_gzip_members_is_cheap(client: Client) -> None:
     packed = gzip.compress(b"") * (4 * MIB // 20) + gzip.compress(lines([event()]))
     before = time.process_time()
     assert client.post(packed, encoding="gzip").json()["accepted"] == 1
-    assert time.process_time() - before < 3  # 8 seconds where each member copies all that follow it
+    assert time.process_time() - before < 3  # 8 seconds if each member copies everything after it
 
 
 def bomb(encoding: str, size: int) -> bytes:
-    """So many zero bytes, packed."""
+    """This many zero bytes, compressed."""
     chunk = bytes(MIB)
     if encoding == "zstd":
         zstd = zstandard.ZstdCompressor().compressobj()
@@ -210,21 +212,21 @@ def bomb(encoding: str, size: int) -> bytes:
     return b"".join(deflate.compress(chunk) for _ in range(size // MIB)) + deflate.flush()
 
 
-def test_a_zstd_window_that_needs_much_memory_is_refused(client: Client) -> None:
+def test_a_zstd_window_that_needs_too_much_memory_is_refused(client: Client) -> None:
     parameters = zstandard.ZstdCompressionParameters(window_log=27)
     packer = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
     packed = packer.compress(lines([event()])) + packer.flush()
     assert client.post(packed, encoding="zstd").status_code == 400
 
 
-def test_bodies_that_wait_are_bounded_over_all_requests(database: Path) -> None:
+def test_waiting_bodies_are_limited_across_all_requests(database: Path) -> None:
     with serving(database, body_bytes=100_000, waiting_bytes=5_000) as client:
         response = client.post(lines([event(text="x" * 10_000)]))
         assert (response.status_code, response.headers["retry-after"]) == (503, "2")
         assert client.send(event())["accepted"] == 1
 
 
-def test_a_body_that_never_arrives_is_given_up(database: Path) -> None:
+def test_a_body_that_never_arrives_times_out(database: Path) -> None:
     with serving(database, seconds=0.05) as client, connected(client) as connection:
         connection.sendall(
             b"POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-ndjson\r\nContent-Length: 9\r\n\r\n"
@@ -232,7 +234,7 @@ def test_a_body_that_never_arrives_is_given_up(database: Path) -> None:
         assert connection.recv(1000).startswith(b"HTTP/1.1 408")
 
 
-def test_a_sender_that_goes_away_harms_nobody(client: Client) -> None:
+def test_a_sender_that_disconnects_harms_nobody(client: Client) -> None:
     with connected(client) as connection:
         connection.sendall(
             b"POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-ndjson\r\nAuthorization: Bearer "
@@ -259,7 +261,7 @@ def test_health_needs_no_token(client: Client) -> None:
     assert (response.status_code, response.json()["status"]) == (200, "ok")
 
 
-def test_while_another_process_holds_the_database_the_sender_is_asked_to_come_back(database: Path) -> None:
+def test_a_locked_database_asks_senders_to_come_back(database: Path) -> None:
     with (
         serving(database, busy_seconds=0) as client,
         closing(sqlite3.connect(database, isolation_level=None)) as other,
@@ -276,9 +278,7 @@ def test_while_another_process_holds_the_database_the_sender_is_asked_to_come_ba
         assert client.http.get(health).json()["status"] == "ok"
 
 
-def test_an_accident_in_the_receiver_is_told_without_a_traceback(
-    database: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_an_unexpected_error_is_answered_without_a_traceback(database: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with serving(database) as client:
         with closing(sqlite3.connect(database)) as other:
             other.execute("DROP TABLE packed_bodies")
@@ -287,7 +287,7 @@ def test_an_accident_in_the_receiver_is_told_without_a_traceback(
         assert "Traceback" not in response.text + capfd.readouterr().err
 
 
-def test_many_senders_at_once_lose_nothing(client: Client) -> None:
+def test_concurrent_senders_lose_nothing(client: Client) -> None:
     shared = [event() for _ in range(20)]
 
     def send(_: int) -> int:
@@ -298,8 +298,8 @@ def test_many_senders_at_once_lose_nothing(client: Client) -> None:
     assert stored(client) == 180
 
 
-def test_senders_that_are_turned_away_have_everything_stored_once(database: Path) -> None:
-    """They come while the writer stands still, until the first one is turned away; and come back once it goes on."""
+def test_senders_that_are_turned_away_and_return_store_everything_once(database: Path) -> None:
+    """Senders arrive while the writer is blocked, until one is turned away; they come back once it continues."""
     turned_away, goes_on = threading.Event(), threading.Event()
 
     def send(client: Client) -> dict[str, Any]:

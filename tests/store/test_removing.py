@@ -1,4 +1,4 @@
-"""What is removed is gone from every figure and from the file, and what remains adds up as if it had never come."""
+"""Removed events leave every figure and the file, and the rest adds up as if they had never come."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_what_remains_adds_up_as_if_the_rest_had_never_come(tmp_path: Path, kind
     assert session not in str(noted)
 
 
-def test_the_bytes_are_gone_from_the_file(tmp_path: Path) -> None:
+def test_removed_bytes_are_gone_from_the_file(tmp_path: Path) -> None:
     database = tmp_path / "events.db"
     events = [
         event(origin="human", text=f"{SECRET} {number}", session_id=SECRET, cwd=f"/{SECRET}", message_id=f"m{number}")
@@ -77,7 +77,7 @@ def test_the_bytes_are_gone_from_the_file(tmp_path: Path) -> None:
     assert summarize(database)["events"] == 1
 
 
-def test_numbers_are_not_given_again_and_another_writer_notices(tmp_path: Path) -> None:
+def test_numbers_are_not_reused_and_another_writer_notices_a_removal(tmp_path: Path) -> None:
     database = tmp_path / "events.db"
     with closing(Writer(database)) as agent, closing(Writer(database)) as person:
         agent.store([row_of(event(session_id="a")), row_of(event(session_id="a"))])
@@ -87,26 +87,26 @@ def test_numbers_are_not_given_again_and_another_writer_notices(tmp_path: Path) 
         assert connection.execute("SELECT number, session_id FROM events").fetchall() == [(3, "a")]
 
 
-def test_a_choice_of_nothing_removes_nothing(tmp_path: Path) -> None:
+def test_an_empty_choice_removes_nothing(tmp_path: Path) -> None:
     with closing(stored(tmp_path / "events.db", [event()])) as writer:
         assert remove(writer, Choice(), "asked for").events == 0
 
 
-def test_old_events_go_in_parts_and_new_ones_stay(tmp_path: Path) -> None:
+def test_only_events_older_than_the_limit_are_removed(tmp_path: Path) -> None:
     events = [event(time=f"2026-03-0{day}T00:00:00.000Z") for day in (1, 2, 3, 4)]
     with closing(stored(tmp_path / "events.db", events)) as writer:
         assert remove_old(writer, 2, today=date(2026, 3, 5)) == 2
     assert summarize(tmp_path / "events.db")["kinds"] == {"user_prompt": 2}
 
 
-def test_the_receiver_removes_what_is_too_old_once_an_hour(tmp_path: Path) -> None:
+def test_the_receiver_removes_old_events_at_most_once_an_hour(tmp_path: Path) -> None:
     now = [0.0]
     database = tmp_path / "events.db"
     with (
         closing(Writer(database)) as writer,
         Worker(writer, ReceiverLimits(), 30, clock=lambda: now[0]) as worker,
     ):
-        worker.submit(body(event()), PLAIN).result(10)  # of March: removed at once
+        worker.submit(body(event()), PLAIN).result(10)  # from March: removed at once
         worker.submit(body(event(time="2999-01-01T00:00:00.000Z")), PLAIN).result(10)
         worker.remove(Choice(session="none")).result(10)
         worker.submit(body(event()), PLAIN).result(10)
@@ -123,7 +123,7 @@ def test_a_session_is_removed_over_http(client: Client) -> None:
     assert client.report()["events"] == 1
 
 
-def test_a_removal_in_the_way_of_a_locked_database_says_so(client: Client) -> None:
+def test_a_removal_from_a_locked_database_asks_to_come_back(client: Client) -> None:
     client.send(event(session_id="a"))
     with serving(client.database, busy_seconds=0) as other, closing(sqlite3.connect(client.database)) as lock:
         lock.execute("BEGIN IMMEDIATE")

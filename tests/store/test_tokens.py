@@ -1,4 +1,4 @@
-"""Tokens add up (promise 4): per message the row with the most output counts, once, wherever and whenever it came."""
+"""Tokens add up (promise 4): the row with the most output counts once per message, wherever and whenever it came."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from collector.store.writer import Writer
 from tests.store.samples import Client, calls, event, reply, row_of
 
 
-def test_of_the_rows_of_a_message_the_largest_output_counts(client: Client) -> None:
+def test_the_row_with_the_most_output_counts_for_its_message(client: Client) -> None:
     client.send(reply("msg-1", 3), reply("msg-1", 250), reply("msg-1", 80))
     totals = client.report()["totals"]
     assert (totals["messages"], totals["input_tokens"], totals["output_tokens"]) == (1, 10, 250)
     assert (totals["cache_read_tokens"], totals["cache_creation_tokens"]) == (100, 5)
 
 
-def test_rows_of_a_message_that_are_batches_apart_are_one_message(client: Client) -> None:
+def test_rows_of_one_message_in_different_batches_count_once(client: Client) -> None:
     client.send(reply("msg-1", 3))
     for number in range(5):
         client.send(reply(f"other-{number}", 1))
@@ -58,7 +58,7 @@ def test_a_repeat_with_more_output_replaces_the_event_and_one_with_less_does_not
     assert bodies == [("grown",)]
 
 
-def test_repeats_within_one_batch_are_merged_alike(client: Client) -> None:
+def test_repeats_within_one_batch_are_merged_the_same_way(client: Client) -> None:
     row = reply("msg-1", 40)
     grown = row | {"usage": row["usage"] | {"output_tokens": 90}}
     assert client.send(row, grown, row) == {"accepted": 1, "duplicate": 2, "rejected": []}
@@ -73,7 +73,7 @@ def test_a_message_copied_into_another_session_counts_once_for_the_earliest(clie
     assert [(row["project"], row["output_tokens"]) for row in report["projects"]] == [("-a", 50)]
 
 
-def test_the_row_with_the_most_output_may_stand_in_the_copy(client: Client) -> None:
+def test_the_row_with_the_most_output_may_be_in_the_copy(client: Client) -> None:
     client.send(reply("msg-1", 50, project="-a", time="2026-03-02T00:00:00Z"))
     client.send(reply("msg-1", 70, project="-b", time="2026-03-05T00:00:00Z"))
     (row,) = client.report()["projects"]
@@ -98,7 +98,7 @@ def test_a_missing_request_id_changes_nothing(client: Client) -> None:
     assert client.output() == 60
 
 
-def test_rows_without_a_message_id_count_each_for_itself(client: Client) -> None:
+def test_rows_without_a_message_id_each_count_separately(client: Client) -> None:
     row = reply(None, 20)
     client.send(row, reply(None, 30))
     client.send(row)
@@ -117,12 +117,12 @@ def test_running_totals_are_never_added(client: Client, kind: str) -> None:
     assert client.output() == 50
 
 
-def test_what_claude_code_makes_up_itself_is_no_message(client: Client) -> None:
+def test_synthetic_messages_are_not_counted(client: Client) -> None:
     client.send(reply("msg-1", 0, model="<synthetic>"), reply("msg-2", 5))
     assert [row["model"] for row in client.report()["tokens"]] == ["claude-opus-4-5"]
 
 
-def test_every_figure_of_the_usage_is_summed(client: Client) -> None:
+def test_every_usage_figure_is_summed(client: Client) -> None:
     usage = {
         "input_tokens": 1,
         "output_tokens": 2,
@@ -138,7 +138,7 @@ def test_every_figure_of_the_usage_is_summed(client: Client) -> None:
     assert {name: totals[name] for name in usage} == {name: 2 * value for name, value in usage.items()}
 
 
-def test_of_rows_with_equal_output_the_fuller_usage_counts(client: Client) -> None:
+def test_at_equal_output_the_row_with_the_fuller_usage_counts(client: Client) -> None:
     short = {"output_tokens": 7}
     full = {"input_tokens": 3, "output_tokens": 7, "cache_creation_5m_tokens": 2}
     client.send(reply("msg-1", 0, usage=full), reply("msg-1", 0, usage=short), reply("msg-2", 0, usage=short))
@@ -148,41 +148,41 @@ def test_of_rows_with_equal_output_the_fuller_usage_counts(client: Client) -> No
 
 
 @pytest.mark.parametrize("value", [-1, 1.5, "7", True, None, [1], 2**70])
-def test_a_figure_that_is_no_count_is_left_out(client: Client, value: object) -> None:
+def test_a_figure_that_is_not_a_count_is_left_out(client: Client, value: object) -> None:
     client.send(reply("msg-1", 0, usage={"input_tokens": value, "output_tokens": 4}))
     totals = client.report()["totals"]
     assert (totals["input_tokens"], totals["output_tokens"]) == (0, 4)
 
 
-def test_messages_without_their_final_output_are_counted(client: Client) -> None:
+def test_messages_with_unknown_output_are_counted(client: Client) -> None:
     client.send(reply("msg-1", 1, quality=["output_tokens_unknown"]), reply("msg-2", 5))
     assert client.report()["totals"]["messages_with_unknown_output"] == 1
 
 
-def test_a_tool_call_counts_once_however_many_rows_repeat_it(client: Client) -> None:
+def test_a_tool_call_repeated_in_many_rows_counts_once(client: Client) -> None:
     client.send(calls(("toolu_1", "Bash"), ("toolu_2", "Read")), calls(("toolu_3", "Bash")))
     client.send(calls(("toolu_1", "Bash"), kind="progress"))
     assert client.report()["tools"] == [{"name": "Bash", "calls": 2}, {"name": "Read", "calls": 1}]
 
 
-def test_tool_calls_without_an_id_count_each_for_itself(client: Client) -> None:
+def test_tool_calls_without_an_id_each_count_separately(client: Client) -> None:
     blocks = [{"type": "tool_call", "name": "Bash"}, {"type": "tool_call", "name": "Bash"}, {"type": "thinking"}]
     client.send(event("tool_call", blocks=blocks))
     assert client.report()["tools"] == [{"name": "Bash", "calls": 2}]
 
 
-def test_prompts_are_what_a_human_typed(client: Client) -> None:
+def test_only_what_a_human_typed_counts_as_a_prompt(client: Client) -> None:
     client.send(event(origin="human"), event(origin="meta"), event(origin="task"), event("prompt_history"))
     assert client.report()["prompts"] == 1
 
 
-def test_sessions_are_those_that_left_a_transcript(client: Client) -> None:
+def test_only_sessions_with_a_transcript_are_counted(client: Client) -> None:
     client.send(event(session_id="a"), event(session_id="a"), event(session_id="b"))
     client.send(event("prompt_history", session_id="c"), event("session_index", session_id="d"))
     assert client.report()["sessions"] == 2
 
 
-def test_a_period_begins_with_its_first_day(client: Client) -> None:
+def test_a_period_includes_its_first_day(client: Client) -> None:
     for day in ("01", "02", "03"):
         time = f"2026-03-{day}T23:59:59.999Z"
         client.send(reply(f"msg-{day}", 10, time=time, session_id=day), calls((f"toolu_{day}", "Bash"), time=time))

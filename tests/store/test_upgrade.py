@@ -1,4 +1,4 @@
-"""A database of an older version is upgraded when it is opened, keeps all it held, and counts like a new one."""
+"""A database of an older version is upgraded when it is opened, keeps all its events, and counts like a new one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RECEIVED = ("2026-03-05T10:00:00.123Z", "2026-03-05T10:00:01.500Z")
 
 
 def of_version_1(database: Path, events: Iterable[Event]) -> None:
-    """A database as version 1 left it: the columns that reading it needs, and the bodies as text."""
+    """A database as version 1 left it: the columns that the upgrade reads, and the bodies as text."""
     database.parent.mkdir(parents=True, exist_ok=True)
     with closing(sqlite3.connect(database)) as connection, connection:
         connection.executescript(VERSION_1)
@@ -41,7 +41,7 @@ def of_version_1(database: Path, events: Iterable[Event]) -> None:
 
 
 @pytest.mark.parametrize("opened_to", ["read", "write"])
-def test_a_database_of_version_1_is_upgraded_and_keeps_all_it_held(tmp_path: Path, opened_to: str) -> None:
+def test_a_database_of_version_1_is_upgraded_and_keeps_everything(tmp_path: Path, opened_to: str) -> None:
     events = list({event["id"]: event for event in sample_events()}.values())
     old, new = tmp_path / "old.db", tmp_path / "new.db"
     of_version_1(old, events)
@@ -59,7 +59,7 @@ def test_a_database_of_version_1_is_upgraded_and_keeps_all_it_held(tmp_path: Pat
 
 
 def test_a_database_of_version_2_is_upgraded_and_adds_up(tmp_path: Path) -> None:
-    """Version 2 was this one without what 003.sql adds."""
+    """Version 2 is the current version without the additions of 003.sql."""
     database = tmp_path / "events.db"
     events = [*sample_events(), event("session_index", session_id="only mentioned"), event(session_id=None)]
     with closing(Writer(database)) as writer:
@@ -80,11 +80,11 @@ def test_a_database_of_version_2_is_upgraded_and_adds_up(tmp_path: Path) -> None
         assert derived(writer.connection) == expected
 
 
-def test_an_upgrade_that_is_cut_short_leaves_version_1_as_it_was(tmp_path: Path) -> None:
+def test_a_failed_upgrade_leaves_version_1_intact(tmp_path: Path) -> None:
     database = tmp_path / "old.db"
     of_version_1(database, list(sample_events())[:5])
     with closing(sqlite3.connect(database)) as connection, connection:
-        connection.execute("UPDATE events SET received_at = 'never' WHERE number = 5")  # nobody wrote that
+        connection.execute("UPDATE events SET received_at = 'never' WHERE number = 5")  # no version wrote such a time
     before = database.read_bytes()
     with pytest.raises(ValueError, match="never"):
         open_to_read(database)
@@ -94,7 +94,7 @@ def test_an_upgrade_that_is_cut_short_leaves_version_1_as_it_was(tmp_path: Path)
     assert len(before) > 0
 
 
-def test_views_and_prices_of_an_older_release_are_made_anew(tmp_path: Path) -> None:
+def test_views_and_prices_of_an_older_release_are_replaced(tmp_path: Path) -> None:
     database = tmp_path / "events.db"
     with closing(Writer(database)) as writer:
         writer.store(map(row_of, list(sample_events())[:50]))
@@ -117,8 +117,8 @@ LACKED = {
 
 @pytest.mark.parametrize("lacked", LACKED)
 @pytest.mark.parametrize("version", [2, 3])
-def test_a_database_from_between_two_releases_is_made_anew(tmp_path: Path, lacked: str, version: int) -> None:
-    """As a checkout of a day earlier leaves it: of this version by its number, and without a table that came later."""
+def test_a_database_from_between_two_releases_is_rebuilt(tmp_path: Path, lacked: str, version: int) -> None:
+    """A development checkout may leave one: it has a version's number but lacks a table that was added later."""
     database = tmp_path / "events.db"
     events = [*sample_events(), event("session_index", session_id="only mentioned"), event(session_id=None)]
     with closing(Writer(database)) as writer:
@@ -149,7 +149,7 @@ def test_a_database_from_between_two_releases_is_made_anew(tmp_path: Path, lacke
 
 
 def stored(database: Path) -> list[tuple[int, str, str]]:
-    """The events of a store, under their numbers, and when they came."""
+    """The events of a store, with their numbers and the times they were received."""
     with asking(database) as connection:
         return connection.execute(
             "SELECT number, received_at, body FROM events JOIN bodies USING (number) ORDER BY number"

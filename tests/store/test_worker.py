@@ -1,4 +1,4 @@
-"""Batches that wait for the disk are committed together, and each gets its own answer."""
+"""Batches that queue for the disk are committed together, and each gets its own answer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BAD = b"bad"
 
 
 class SlowDisk(Writer):
-    """A database whose disk can be held up, and which has an accident with one event."""
+    """A database that waits for `may_go_on` before it writes, and fails on one bad event."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, busy_seconds=0)
@@ -44,7 +44,7 @@ def body(*events: Event) -> bytes:
     return lines(events or [event()])
 
 
-def test_batches_that_wait_are_committed_together(database: Path) -> None:
+def test_waiting_batches_are_committed_together(database: Path) -> None:
     with closing(SlowDisk(database)) as disk, Worker(disk, ReceiverLimits()) as worker:
         first = worker.submit(body(), PLAIN)
         assert disk.begun.wait(10)
@@ -55,7 +55,7 @@ def test_batches_that_wait_are_committed_together(database: Path) -> None:
         assert disk.together == [1, MAX_TOGETHER, 2]
 
 
-def test_repeats_across_batches_committed_together_are_seen(database: Path) -> None:
+def test_repeats_across_batches_committed_together_are_recognized(database: Path) -> None:
     repeated = event()
     with closing(SlowDisk(database)) as disk, Worker(disk, ReceiverLimits()) as worker:
         futures = [worker.submit(body(repeated), PLAIN) for _ in range(4)]
@@ -63,7 +63,7 @@ def test_repeats_across_batches_committed_together_are_seen(database: Path) -> N
         assert [future.result(10).stored for future in futures] == [(1, 0), (0, 1), (0, 1), (0, 1)]
 
 
-def test_an_accident_costs_only_the_batch_that_caused_it(database: Path) -> None:
+def test_an_unexpected_error_costs_only_the_batch_that_caused_it(database: Path) -> None:
     with closing(SlowDisk(database)) as disk, Worker(disk, ReceiverLimits()) as worker:
         good = worker.submit(body(), PLAIN)
         assert disk.begun.wait(10)
@@ -79,7 +79,7 @@ def test_an_accident_costs_only_the_batch_that_caused_it(database: Path) -> None
     assert summarize(database)["events"] == 2
 
 
-def test_when_the_database_cannot_write_every_batch_learns_it(database: Path) -> None:
+def test_every_batch_fails_when_the_database_cannot_be_written(database: Path) -> None:
     with (
         closing(SlowDisk(database)) as disk,
         closing(Writer(database)) as other,
@@ -94,7 +94,7 @@ def test_when_the_database_cannot_write_every_batch_learns_it(database: Path) ->
     assert summarize(database)["events"] == 0
 
 
-def test_a_batch_whose_sender_is_gone_is_not_stored_and_harms_nobody(database: Path) -> None:
+def test_a_cancelled_batch_is_not_stored_and_harms_nobody(database: Path) -> None:
     with closing(SlowDisk(database)) as disk, Worker(disk, ReceiverLimits()) as worker:
         first = worker.submit(body(), PLAIN)
         assert disk.begun.wait(10)
@@ -105,9 +105,9 @@ def test_a_batch_whose_sender_is_gone_is_not_stored_and_harms_nobody(database: P
     assert summarize(database)["events"] == 2
 
 
-def test_what_would_wait_for_longer_than_its_sender_is_turned_away(database: Path) -> None:
-    """What fits into the next transaction is let in; then nobody, from half the time on; and all of the time is the
-    most that anybody waits. Nothing that was turned away is stored."""
+def test_a_batch_that_would_wait_too_long_is_turned_away(database: Path) -> None:
+    """Batches that fit into the next transaction are let in. From half the waiting time on, no more are, and nobody
+    waits longer than the whole of it. Nothing that was turned away is stored."""
     now, limits = [0.0], ReceiverLimits(wait_seconds=20.0)
     with closing(SlowDisk(database)) as disk, Worker(disk, limits, clock=lambda: now[0]) as worker:
         first = worker.submit(body(), PLAIN)
@@ -117,7 +117,7 @@ def test_what_would_wait_for_longer_than_its_sender_is_turned_away(database: Pat
         in_time = worker.submit(body(), PLAIN)
         with pytest.raises(Refusal) as turned_away:
             worker.submit(body(), PLAIN)
-        assert turned_away.value.headers["retry-after"] == "2"  # nobody knows yet how long a body takes
+        assert turned_away.value.headers["retry-after"] == "2"  # it is not known yet how long a body takes
         now[0] = 21.0
         disk.may_go_on.set()
         assert first.result(10).stored == in_time.result(10).stored == (1, 0)
@@ -134,7 +134,7 @@ def test_what_would_wait_for_longer_than_its_sender_is_turned_away(database: Pat
     assert all(30 <= wait <= 60 for wait in waits[30:])
 
 
-def test_what_was_submitted_is_stored_before_the_worker_ends(database: Path) -> None:
+def test_submitted_batches_are_stored_before_the_worker_ends(database: Path) -> None:
     with closing(SlowDisk(database)) as disk:
         disk.may_go_on.set()
         with Worker(disk, ReceiverLimits()) as worker:

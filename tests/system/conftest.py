@@ -1,4 +1,4 @@
-"""Keeps the system test out of every run that does not ask for it: it needs root, a package index and two minutes."""
+"""Deselects the system test unless it is asked for, because it needs root, a package index and two minutes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ HERE = Path(__file__).parent
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Without `-m system` nothing in this directory is run, nor counted as skipped."""
+    """Without `-m system`, nothing in this directory is run or counted as skipped."""
     if "system" in str(config.getoption("-m")):
         return
     ours = [item for item in items if HERE in item.path.parents]

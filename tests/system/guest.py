@@ -1,4 +1,4 @@
-"""Words for the checks inside the machine: commands, a unit of either kind, a person with sessions and a sink."""
+"""Helpers for the checks inside the machine: commands, a unit of either kind, a person with sessions and a sink."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ shutdown_timeout = 3
 
 
 def command(*words: str, user: str = "", fails: bool = False) -> str:
-    """Runs a command, as root or as a user with a session bus; its output. Its exit code must be as said."""
+    """Runs a command as root, or as a user with a session bus, and returns its output; it must fail only if `fails`."""
     if user:
         entry = pwd.getpwnam(user)
         environment = [
@@ -59,14 +59,14 @@ def wait_for(condition: Callable[[], object], what: str, seconds: float = 30) ->
 
 @dataclass(frozen=True)
 class Unit:
-    """A service of the agent: in alice's session (`user`) or in the system."""
+    """A service unit of the agent: in the session of `user`, or of the system if that is empty."""
 
     name: str
     user: str
     state: Path
 
     def control(self, *words: str, fails: bool = False) -> str:
-        """systemctl, as the one whose unit it is."""
+        """Runs systemctl as the owner of the unit."""
         return command("systemctl", *(["--user"] if self.user else []), *words, user=self.user, fails=fails)
 
     def show(self, name: str) -> str:
@@ -74,11 +74,11 @@ class Unit:
         return self.control("show", self.name, f"--property={name}", "--value").strip()
 
     def is_active(self) -> bool:
-        """With Type=notify: READY has been seen."""
+        """Whether the unit is active; with Type=notify, READY has been seen then."""
         return self.show("ActiveState") == "active"
 
     def drop_in(self, name: str, text: str) -> None:
-        """Adds lines to [Service]; without text, takes them back."""
+        """Adds lines to [Service]; without text, removes them."""
         base = Path("/home/alice/.config/systemd/user") if self.user else Path("/etc/systemd/system")
         path = base / f"{self.name}.d" / f"{name}.conf"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -87,7 +87,7 @@ class Unit:
         self.control("daemon-reload")
 
     def journal(self) -> str:
-        """What systemd has logged about it; read by root, because a user has no journal of her own here."""
+        """The unit's journal; read by root, because users have no journal of their own here."""
         return command("journalctl", "--no-pager", f"{'USER_UNIT' if self.user else 'UNIT'}={self.name}")
 
 
@@ -114,7 +114,7 @@ class Alice:
         self.written: set[str] = set()
 
     def writes(self, count: int = 1) -> None:
-        """Claude Code appends so many prompts."""
+        """Appends this many prompts, as Claude Code does."""
         for _ in range(count):
             text = f"prompt number {len(self.written)}."
             self.session.prompt(text)
@@ -126,11 +126,11 @@ class Alice:
         return self.written - {event.get("text", "") for event in self.sink.events}
 
     def expects_everything(self) -> None:
-        """Every prompt ever written is in the sink."""
+        """Waits until every prompt ever written is in the sink."""
         wait_for(lambda: not self.missing(), f"{len(self.missing())} prompts of {len(self.written)} still missing")
 
     def holds_the_answer(self) -> threading.Event:
-        """From now on each request waits for this event and is then refused with 503: nothing of it is stored."""
+        """Makes each request wait for the returned event and then fail with 503, so that nothing of it is stored."""
         from tests.sink import Answer
 
         release = threading.Event()
@@ -140,13 +140,13 @@ class Alice:
 
 @functools.cache
 def alice() -> Alice:
-    """The one person; made when the package is there, because the sink uses its libraries."""
+    """The one person; created once the package is installed, because the sink uses its libraries."""
     sys.path[1:1] = [str(LIBRARY / "site"), f"{LIBRARY}/cp{sys.version_info.major}{sys.version_info.minor}"]
     return Alice()
 
 
 def owned_by_alice() -> None:
-    """What root wrote into alice's home belongs to her."""
+    """Gives alice whatever root wrote into her home."""
     entry = pwd.getpwnam("alice")
     for directory, names, files in os.walk("/home/alice"):
         for name in (".", *names, *files):

@@ -1,7 +1,7 @@
-"""What is checked inside the machine, in this order; each check builds on the ones before it.
+"""The checks inside the machine, in order; each one builds on those before it.
 
-Runs as root under the real systemd, with the Python of the machine and the libraries of the package under test. Writes
-/exchange/results.json after each check, so that a machine that dies still tells how far it came.
+Runs as root under a real systemd, with the machine's Python and the libraries of the package under test. Writes
+/exchange/results.json after each check, so that the results of a machine that dies show how far it came.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def the_units_are_sound() -> None:
     units = ("system/collector@.service", "system/collector-wait@.service", "user/collector.service")
     for unit in (f"/usr/lib/systemd/{each}" for each in units):
         complaints = command("systemd-analyze", "verify", "--man=no", unit).splitlines()
-        expected = re.compile(r"Unknown key (name )?'Restart(Steps|MaxDelaySec)'")  # younger than systemd 252
+        expected = re.compile(r"Unknown key (name )?'Restart(Steps|MaxDelaySec)'")  # newer than systemd 252
         assert not [line for line in complaints if not expected.search(line)], complaints
     command(
         "systemd-analyze", "security", "--offline=true", "--threshold=25", "/usr/lib/systemd/system/collector@.service"
@@ -184,7 +184,7 @@ def the_frozen_system_unit_is_restarted() -> None:
 
 
 def an_upgrade_restarts_what_ran_and_nothing_else() -> None:
-    """Both kinds at once, each with its own state; the agent of bob was stopped and stays so."""
+    """Both kinds run at once, each with its own state; bob's agent was stopped and stays stopped."""
     alice().sink.clear_script()
     configuration = Path("/home/alice/.config/collector/collector.toml")
     configuration.write_text(CONFIGURATION.format(url=alice().sink.url))
@@ -203,7 +203,7 @@ def an_upgrade_restarts_what_ran_and_nothing_else() -> None:
 
 
 def a_user_without_namespaces_is_told_and_helped() -> None:
-    """What Ubuntu does by AppArmor is done here by a filter on alice's service manager."""
+    """Ubuntu restricts namespaces by AppArmor; here a filter on alice's service manager does."""
     path = Path("/etc/systemd/system/user@.service.d/filter.conf")
     path.parent.mkdir()
     path.write_text("[Service]\nRestrictNamespaces=~user\n")
@@ -275,12 +275,12 @@ def _is_running_and_ships(unit: Unit) -> None:
 
 
 def _is_another(unit: Unit, process: str) -> bool:
-    """Whether the unit runs in another process than this."""
+    """Whether the unit is active in another process than this one."""
     return unit.is_active() and unit.show("MainPID") != process
 
 
 def _status(unit: Unit) -> dict[str, Any]:
-    """What `collector status` tells alice about the agent."""
+    """The report that `collector status` gives alice about the agent."""
     told: dict[str, Any] = json.loads(
         command("collector", "status", "--json", "--state", str(unit.state / "state.json"), user="alice")
     )
@@ -288,7 +288,7 @@ def _status(unit: Unit) -> dict[str, Any]:
 
 
 def _probed(unit: Unit) -> list[str]:
-    """Restarts the unit with the probe in front of the agent, in the same sandbox."""
+    """Restarts the unit with the probe before the agent, in the same sandbox; gives what the probe could do."""
     report = unit.state / "probe.json"
     unit.drop_in("probe", f"ExecStartPre=/usr/bin/python3 /tree/tests/system/probe.py {report}")
     unit.control("restart", unit.name)
@@ -298,7 +298,7 @@ def _probed(unit: Unit) -> list[str]:
 
 
 def _stopped_mid_batch(unit: Unit) -> None:
-    """Stopped while the sink holds its answer: nothing of that batch counts, and all of it comes after a start."""
+    """Stops while the sink holds its answer: nothing of that batch counts, and all of it arrives after a start."""
     asked = len(alice().sink.posts)
     release = alice().holds_the_answer()
     alice().writes(200)
@@ -314,7 +314,7 @@ def _stopped_mid_batch(unit: Unit) -> None:
 
 
 def _frozen(unit: Unit) -> None:
-    """SIGSTOP: the agent says nothing any more, and systemd starts another one."""
+    """After SIGSTOP the agent no longer feeds the watchdog, and systemd starts another one."""
     unit.drop_in("watchdog", "WatchdogSec=2\nRestartSec=1")
     unit.control("restart", unit.name)
     process, restarts = int(unit.show("MainPID")), int(unit.show("NRestarts"))
@@ -330,7 +330,7 @@ def _frozen(unit: Unit) -> None:
 
 
 def run() -> None:
-    """All checks; a failed one is reported and the next one tried."""
+    """Runs all checks; reports a failed one and goes on with the next."""
     results: dict[str, str] = {}
     for check in CHECKS:
         started = time.monotonic()

@@ -1,7 +1,7 @@
-"""The machine under test: a small Debian root with systemd, made once and booted for each run.
+"""The machine under test: a small Debian root with systemd, created once and booted for each run.
 
-`prepared_root` installs what it needs and makes the root; `boot` runs tests/system/inside.py in it and gives back what
-that wrote. Everything is bounded in time, and the root itself is never changed.
+`prepared_root` installs the tools it needs and creates the root; `boot` runs tests/system/inside.py in it and returns
+the results. Everything has a time limit, and the root itself is never changed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ BOOT_SECONDS = 540
 
 
 def prepared_root() -> Path:
-    """The root directory to boot: from the cache, or made now (a minute)."""
+    """The root directory to boot, from the cache or created now, which takes a minute."""
     missing = [package for tool, package in TOOLS.items() if shutil.which(tool) is None]
     if missing:
         _run("apt-get", "update", "--quiet")
@@ -40,7 +40,7 @@ def prepared_root() -> Path:
 
 
 def built_packages(directory: Path) -> dict[str, Path]:
-    """Both packages, built from this tree as `make package` does; by kind."""
+    """Both packages by kind, built from this tree as `make package` does."""
     _run(sys.executable, str(TREE / "packaging" / "build"), "--output", str(directory))
     return {kind: next(directory.glob(f"*.{kind}")) for kind in ("deb", "rpm")}
 

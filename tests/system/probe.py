@@ -1,4 +1,4 @@
-"""Started inside a service's sandbox (ExecStartPre): tries what an agent must not be able to do, and tells what worked.
+"""Runs inside a service's sandbox (ExecStartPre), tries what an agent must not be able to do, and reports what worked.
 
 probe.py REPORT     writes a JSON list of the things that worked
 """
@@ -23,7 +23,7 @@ def append() -> None:
 
 
 def make_namespace() -> None:
-    """A user namespace, through the C library: Python 3.11 has no os.unshare."""
+    """Makes a user namespace through the C library, because Python 3.11 has no os.unshare."""
     if ctypes.CDLL(None, use_errno=True).unshare(0x10000000) != 0:
         raise OSError(ctypes.get_errno(), "unshare")
 

@@ -1,6 +1,6 @@
-"""What somebody who rolls this out to many people relies on; called by inside.py, in its order.
+"""Checks for administrators who roll this out to many people; inside.py calls them, in its order.
 
-Tokens that are replaced while agents run, people who have not started Claude Code yet, and what anybody may ask.
+Tokens are replaced while agents run, some people have not started Claude Code yet, and anybody may ask for the status.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ WAITING = Unit("collector-wait@bob.service", "", Path())
 SHARED_TOKEN = Path("/etc/collector/sink-token")
 ROOT = Path("/home/bob/.claude")
 QUIET_SECONDS = 12
-# Lines that a start may leave in the journal, of both units together: about 10 are systemd's, the rest the agent's.
+# Lines that a start may leave in the journal, for both units: about 10 are systemd's, the rest the agent's.
 LINES_OF_A_START = 25
 
 
 def a_token_is_replaced_while_the_system_unit_runs() -> None:
-    """systemd copies a credential at the start only; a reload hands on the new one."""
+    """systemd copies a credential only at the start; a reload passes on the new one."""
     process = SYSTEM_UNIT.show("MainPID")
     _sink_wants("the-second")
     TOKEN.write_text("the-second\n")
@@ -49,10 +49,10 @@ def a_token_is_replaced_while_the_system_unit_runs() -> None:
 
 
 def one_token_file_serves_both_kinds_of_service_and_is_replaced() -> None:
-    """The fleet's way: one file for the machine, readable to the group of those whose transcripts are shipped."""
+    """As in a fleet: one file per machine, readable by the group of people whose transcripts are shipped."""
     command("groupadd", "people")
     command("usermod", "--append", "--groups", "people", "alice")
-    command("systemctl", "restart", "user@1000.service")  # a session knows the groups of its beginning
+    command("systemctl", "restart", "user@1000.service")  # a session keeps the groups it started with
     wait_for(Path("/run/user/1000/bus").exists, "the session bus of alice")
     configuration = Path("/etc/collector/collector.toml")
     before = configuration.read_text()
@@ -67,7 +67,7 @@ def one_token_file_serves_both_kinds_of_service_and_is_replaced() -> None:
     _sink_wants("shared-two")
     _hand_out("shared-two")
     for unit, other in ((SYSTEM_UNIT, USER_UNIT), (USER_UNIT, SYSTEM_UNIT)):
-        other.control("kill", "--signal=STOP", other.name)  # one at a time, or either would do for both
+        other.control("kill", "--signal=STOP", other.name)  # one at a time, or else either could deliver for both
         alice().writes()
         alice().expects_everything()
         other.control("kill", "--signal=CONT", other.name)
@@ -85,7 +85,7 @@ def the_token_is_optional_and_a_root_may_come_late() -> None:
     command("collector", "service", "install", "--system", "--for", "bob")
     assert BOBS_UNIT.is_active(), "it does not wait: it failed"
     assert WAITING.is_active()
-    wait_for(lambda: str(ROOT) in BOBS_UNIT.show("StatusText"), "the status names the root")  # said just after READY
+    wait_for(lambda: str(ROOT) in BOBS_UNIT.show("StatusText"), "the status names the root")  # sent just after READY
     process = BOBS_UNIT.show("MainPID")
     time.sleep(QUIET_SECONDS)
     assert BOBS_UNIT.show("MainPID") == process
@@ -104,7 +104,7 @@ def waiting_for_a_root_is_quiet() -> None:
 
 
 def a_root_that_was_deleted_is_found_again() -> None:
-    """A sandbox goes on showing a directory that was deleted, empty, whatever has taken its place."""
+    """A sandbox keeps showing a deleted directory as empty, even after another has taken its place."""
     BOBS_UNIT.drop_in("quick", "RestartSec=1")
     command("rm", "-r", str(ROOT), user="bob")
     wait_for(WAITING.is_active, "somebody who waits for the root of bob")
@@ -132,7 +132,7 @@ def _sink_wants(token: str) -> None:
 
 
 def _hand_out(token: str) -> None:
-    """As a fleet's tool does: a new file, put in place of the old one."""
+    """Replaces the old file with a new one, as a fleet's tools do."""
     fresh = SHARED_TOKEN.with_name("sink-token.new")
     fresh.write_text(f"{token}\n")
     fresh.chmod(0o640)
@@ -141,7 +141,7 @@ def _hand_out(token: str) -> None:
 
 
 def _bob_writes(text: str) -> None:
-    """Bob starts Claude Code, and it writes a session."""
+    """Writes a session of bob's, as if he started Claude Code."""
     from tests.build import Home
 
     home = Home(Path("/var/tmp"), seed=len(text))

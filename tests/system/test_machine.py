@@ -18,7 +18,7 @@ pytestmark = pytest.mark.system
 
 @pytest.fixture(scope="session")
 def packages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Both packages; a directory with ready ones may be given."""
+    """Both packages, built now unless COLLECTOR_TEST_PACKAGES names a directory that has them."""
     given = os.environ.get("COLLECTOR_TEST_PACKAGES")
     if given:
         return {kind: next(Path(given).glob(f"*.{kind}")) for kind in ("deb", "rpm")}
@@ -27,7 +27,7 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.fixture(scope="session")
 def results(packages: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the checks inside the machine found; one boot serves all tests."""
+    """The results of the checks inside the machine; one boot serves all tests."""
     assert os.geteuid() == 0, "the system test needs root: it makes namespaces and boots a machine in them"
     exchange = tmp_path_factory.mktemp("exchange")
     shutil.copy(packages["deb"], exchange / "collector.deb")
@@ -35,7 +35,7 @@ def results(packages: dict[str, Path], tmp_path_factory: pytest.TempPathFactory)
 
 
 @pytest.mark.parametrize("kind", ["deb", "rpm"])
-def test_both_packages_hold_every_file_that_is_listed(kind: str, packages: dict[str, Path]) -> None:
+def test_both_packages_contain_every_listed_file(kind: str, packages: dict[str, Path]) -> None:
     lines = (machine.TREE / "packaging" / "nfpm.yaml").read_text().splitlines()
     other = {"deb": "packager: rpm", "rpm": "packager: deb"}[kind]
     listed = [re.search(r"dst: ([^,}]+)", line) for line in lines if other not in line]
@@ -45,7 +45,7 @@ def test_both_packages_hold_every_file_that_is_listed(kind: str, packages: dict[
         held = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         missing = [path for path in wanted if f".{path}" not in held]
     else:
-        head = packages[kind].read_bytes()[:4_000_000]  # names stand in its header, which is not compressed
+        head = packages[kind].read_bytes()[:4_000_000]  # file names are in its header, which is not compressed
         missing = [path for path in wanted if path.name.encode() + b"\0" not in head]
     assert missing == []
     assert len(wanted) > 10

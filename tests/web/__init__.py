@@ -1,1 +1,1 @@
-"""The report as pages: what they show, who may see them, and that what is in the store stays text."""
+"""The report as web pages: what they show, who may see them, and that stored text is never executed."""

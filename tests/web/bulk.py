@@ -1,6 +1,6 @@
-"""A store of a million events, written straight into a database: `python -m tests.web.bulk DATABASE [EVENTS]`.
+"""Writes a store of a million events straight into a database: `python -m tests.web.bulk DATABASE [EVENTS]`.
 
-Some three thousand sessions of ten people on as many machines, over two years. Seeded; the bodies are short.
+About three thousand sessions of ten people on as many machines, over two years. Seeded, and with short bodies.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TOOLS = ("Bash", "Read", "Edit", "Grep", "mcp__github__get", "mcp__postgres__que
 
 
 def events(count: int, chance: random.Random) -> Iterator[dict[str, Any]]:
-    """Session after session, each on one machine and in one project, some of them with subagents."""
+    """One session after another, each on one machine and in one project, with a subagent."""
     made = 0
     while made < count:
         person = chance.randrange(10)
@@ -93,7 +93,7 @@ def _said(moment: datetime) -> str:
 
 
 def fill(database: Path, count: int) -> None:
-    """Writes the events."""
+    """Writes this many events."""
     rows: list[Row] = []
     with closing(Writer(database)) as writer:
         for event in events(count, random.Random(1)):

@@ -1,8 +1,8 @@
-"""A home as a person leaves it after some weeks of work: what the screenshots show, and browsers are tested with.
+"""A home as a person leaves it after some weeks of work, for the screenshots and the browser tests.
 
     home = Home(directory); fill(home, until)
 
-Seeded: the same arguments give the same files. The planted secret is made so that it cannot be live.
+Seeded: the same arguments give the same files. The planted secret is generated, so it cannot be live.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ TOOLS = (
 
 
 def secret(pen: Any) -> str:
-    """A key that cannot be live: the example's prefix and random letters."""
+    """A key that cannot be live: the usual prefix and random letters."""
     return "AKIA" + "".join(pen.random.choices("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", k=16))
 
 
 def fill(home: Home, until: datetime, days: int = 45) -> list[Session]:
-    """Writes some sessions a day, fewer at weekends; gives them."""
+    """Writes a few sessions a day, fewer at weekends, and returns them."""
     chance = home.pen.random
     made: list[Session] = []
     for number in range(days):
@@ -88,7 +88,7 @@ def _session(home: Home, project: str, number: int) -> Session:
 
 
 def _step(transcript: Transcript, model: str) -> None:
-    """A call of a tool, and its answer after a while."""
+    """Writes a tool call, and its result after a while."""
     pen, chance = transcript.pen, transcript.pen.random
     name, given = chance.choice(TOOLS[:4] + TOOLS)
     call = transcript.tool_call(name, dict(given), model=model, usage=_usage(chance, 180))
@@ -115,7 +115,7 @@ def _usage(chance: Any, output: int) -> dict[str, Any]:
 
 
 def _showpiece(home: Home, until: datetime) -> Session:
-    """One session with a bit of everything."""
+    """Writes one session with a bit of everything."""
     pen, chance = home.pen, home.pen.random
     pen.now = until.replace(hour=9, minute=5)
     session = home.session(project=PROJECTS[0])

@@ -1,4 +1,4 @@
-"""Events of somebody who wants more than to be read: script, escapes, hidden and turned text, and any shape of JSON."""
+"""Hostile events: scripts, escape sequences, hidden and reversed text, and any shape of JSON."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHAPES: tuple[Any, ...] = (None, 0, -1.5, True, [], {}, [[]], [None, 1, "x"], {"
 
 
 def nested(depth: int) -> Any:
-    """Lists in lists."""
+    """Nests lists this deep."""
     made: Any = ALL
     for _ in range(depth):
         made = [made]

@@ -1,4 +1,4 @@
-"""The pages of a store as a browser would ask for them, in this process."""
+"""Requests the pages of a store as a browser would, in this process."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ADDRESS = "http://127.0.0.1:8080"
 
 
 def stored(database: Path, events: Iterable[Event]) -> Path:
-    """A store that holds these events."""
+    """Writes a store with these events."""
     writer = Writer(database)
     rows = [from_line(json.dumps(event).encode()) for event in events]
     writer.store_all([[row for row in rows if isinstance(row, Row)]])
@@ -32,14 +32,14 @@ def stored(database: Path, events: Iterable[Event]) -> Path:
 
 
 class Browser:
-    """Asks for pages, and keeps cookies."""
+    """Requests pages, and keeps cookies."""
 
     def __init__(self, database: Path, **more: Any) -> None:
         self.door = application(Site(database, **more), TOKEN, frozenset({"store.example"}))
         self.cookies = httpx.Cookies()
 
     def ask(self, method: str, path: str, **more: Any) -> httpx.Response:
-        """One request."""
+        """Sends one request."""
 
         async def asked() -> httpx.Response:
             transport = httpx.ASGITransport(self.door)
@@ -51,18 +51,18 @@ class Browser:
         return asyncio.run(asked())
 
     def signed_in(self) -> Browser:
-        """With the cookie that the token gives."""
+        """Signs in with the token, which sets the cookie."""
         assert self.ask("GET", f"/?token={TOKEN}").status_code == 303
         return self
 
     def get(self, path: str, status: int = 200, **headers: str) -> httpx.Response:
-        """A page."""
+        """Gets a page, which must have this status."""
         response = self.ask("GET", path, headers=headers)
         assert response.status_code == status, (path, response.status_code, response.text[:2000])
         return response
 
     def words(self, path: str) -> str:
-        """What a person reads on a page."""
+        """The text that a person reads on a page."""
         page = self.get(path).text
         body = page[page.index("<main") : page.index("</main>")]
         return " ".join(unescape(re.sub(r"<[^>]*>", " ", body)).split())

@@ -1,6 +1,6 @@
-"""Takes the screenshots of the documentation: `python -m tests.web.pictures DIRECTORY`, or `make pictures`.
+"""Takes the documentation's screenshots: `python -m tests.web.pictures DIRECTORY`, or `make pictures`.
 
-Of the generated home, which is the same every time; the palette of 256 colors keeps each file small.
+They show the generated home, which is the same every time; a palette of 256 colors keeps each file small.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ PICTURES = (
 
 
 def save(page: Page, path: Path) -> None:
-    """What the window shows, as a small PNG."""
+    """Saves the visible window as a small PNG."""
     picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     picture.quantize(256, dither=Image.Dither.NONE).save(path, optimize=True)
 
@@ -47,13 +47,15 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as stack:
         home = Home(Path(stack.enter_context(tempfile.TemporaryDirectory())))
-        os.environ["HOME"] = str(home.path)  # before the browser starts, which the guard of tests would refuse
+        os.environ["HOME"] = str(
+            home.path
+        )  # set before the browser starts, because the test guard would refuse it later
         driver = stack.enter_context(sync_playwright())
         fill(home, UNTIL, days=70)
         (home.root / "settings.json").write_text('{"cleanupPeriodDays": 90}')
         assert Agent(home, environment={"COLLECTOR_HOST__NAME": "ada-laptop"}).run("scan").code == 0
         for path in sorted(home.root.rglob("*.jsonl"))[:9]:
-            path.unlink()  # as Claude Code does
+            path.unlink()  # as Claude Code deletes old transcripts
         for path in home.root.rglob("*.jsonl"):
             os.utime(path, (UNTIL.timestamp(), UNTIL.timestamp()))
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)

@@ -1,7 +1,7 @@
 """The pages in a real browser: Debian's Chromium, headless. `make test-web` installs what drives it.
 
-Every page of a generated home, and of one that the real Claude Code wrote where CLAUDE_CODE_SESSION_WRITER names it, in
-light and dark and on a phone: no error on the console, no request to another host, nothing serious that axe-core finds.
+Visits every page of a generated home in light, in dark and on a phone, and those of a home that the real Claude Code
+wrote if CLAUDE_CODE_SESSION_WRITER is set: no console error, no request to another host, no serious axe-core finding.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ FLAGS = (
 )
 MENU = ("Overview", "Sessions", "Tools", "Cache", "When", "Trust", "SQL")
 UNTIL = datetime(2026, 3, 20, tzinfo=UTC)
-ACTION_MS = 20_000  # that a click may take on a busy machine
+ACTION_MS = 20_000  # the time a click may take on a busy machine
 SIZES = {"light": (1280, 900), "dark": (1280, 900), "phone": (360, 780)}
 
 
 class Visit:
-    """A page in the browser, and what went wrong on it."""
+    """A page in the browser, and the errors on it."""
 
     def __init__(self, page: Any, address: str) -> None:
         self.page = page
@@ -64,7 +64,7 @@ class Visit:
             self.wrong.append(f"{answer.status} {answer.url}")
 
     def is_fine(self) -> None:
-        """No error, nothing that axe-core calls serious, no page wider than the screen, on a phone no table either."""
+        """Checks for errors, serious axe-core findings, and a page (on a phone, also a table) wider than the screen."""
         assert self.wrong == [], self.page.url
         found = axe.Axe().run(self.page).response["violations"]
         bad = [
@@ -82,8 +82,8 @@ class Visit:
 
 @pytest.fixture(scope="module", autouse=True)
 def own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A scratch home for what lives longer than one test, and for which nothing has cleaned the environment: the
-    browser, and a server."""
+    """A scratch home and a clean environment for the browser and the server, which live longer than one test and so get
+    none from the fixtures of tests."""
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith(CLEARED_PREFIXES)]:
             patch.delenv(name)
@@ -103,7 +103,7 @@ def chromium(own_home: None) -> Iterator[Any]:
 
 @contextmanager
 def visit(chromium: Any, address: str, look: str = "light") -> Iterator[Visit]:
-    """A new window of the browser, signed in."""
+    """Opens a new browser window, signed in."""
     width, height = SIZES[look]
     scheme = "dark" if look == "dark" else "light"
     context = chromium.new_context(color_scheme=scheme, viewport={"width": width, "height": height})
@@ -115,7 +115,7 @@ def visit(chromium: Any, address: str, look: str = "light") -> Iterator[Visit]:
 
 
 def example(directory: Path) -> Path:
-    """The store of the generated home."""
+    """Creates the store of the generated home."""
     home = Home(directory)
     fill(home, UNTIL, days=20)
     agent = Agent(home, environment={"COLLECTOR_STORE__DATABASE": str(directory / "events.db")})
@@ -125,14 +125,14 @@ def example(directory: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def address(own_home: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where the pages of the generated home are served."""
+    """The address at which the pages of the generated home are served."""
     database = example(tmp_path_factory.mktemp("example"))
     with started("web", "--no-open", "--database", database) as (_, url):
         yield url
 
 
 @pytest.mark.parametrize("look", SIZES)
-def test_every_page_is_fine(chromium: Any, address: str, look: str) -> None:
+def test_every_page_works_and_is_accessible(chromium: Any, address: str, look: str) -> None:
     with visit(chromium, address, look) as here:
         for name in MENU:
             here.page.get_by_role("link", name=name, exact=True).first.click()
@@ -140,8 +140,8 @@ def test_every_page_is_fine(chromium: Any, address: str, look: str) -> None:
             here.is_fine()
 
 
-def test_a_person_finds_what_they_look_for(chromium: Any, address: str) -> None:
-    """From the overview through filters to a session, a subagent of it, an event; by mouse and by keyboard."""
+def test_a_person_finds_a_session_and_its_details(chromium: Any, address: str) -> None:
+    """Goes from the overview through filters to a session, its subagent, an event and SQL, by mouse and keyboard."""
     with visit(chromium, address) as here:
         page = here.page
         assert "token=" not in page.url
@@ -205,7 +205,7 @@ def test_hostile_events_do_nothing(chromium: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not WRITER, reason="CLAUDE_CODE_SESSION_WRITER names no program that writes a real session")
-def test_what_the_real_client_wrote_is_shown(chromium: Any, tmp_path: Path) -> None:
+def test_a_session_of_the_real_client_is_shown(chromium: Any, tmp_path: Path) -> None:
     home = Home(tmp_path)
     environment = os.environ | {"HOME": str(home.path)}
     subprocess.run([WRITER, str(tmp_path)], check=True, capture_output=True, timeout=300, env=environment)

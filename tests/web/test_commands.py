@@ -1,4 +1,4 @@
-"""`collector web` and `collector receive --web`, as a person starts them."""
+"""`collector web` and `collector receive --web`, started as a person would."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.web.pages import stored
 
 @contextmanager
 def started(*arguments: str | Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A command while it runs, and the address of its pages."""
+    """Runs a command; gives the process and the address of its pages."""
     command = [sys.executable, "-m", "collector", *map(str, arguments)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
@@ -36,7 +36,7 @@ def started(*arguments: str | Path) -> Iterator[tuple[subprocess.Popen[str], str
             process.kill()
 
 
-def test_web_shows_the_store_to_whoever_has_the_address(tmp_path: Path) -> None:
+def test_web_shows_the_store_to_anyone_with_the_full_address(tmp_path: Path) -> None:
     database = stored(tmp_path / "events.db", [event(text="A prompt", origin="human")])
     with started("web", "--no-open", "--database", database) as (process, address):
         with httpx.Client(follow_redirects=True) as browser:
@@ -55,14 +55,17 @@ def test_web_shows_the_store_to_whoever_has_the_address(tmp_path: Path) -> None:
 @pytest.mark.skipif(
     os.getuid() != 0 or not Path("/usr/bin/python3").exists(), reason="only root can be somebody else for a moment"
 )
-def test_a_cookie_is_good_for_the_user_who_brought_the_token(tmp_path: Path) -> None:
+def test_a_cookie_is_valid_only_for_the_user_who_signed_in(tmp_path: Path) -> None:
     database = stored(tmp_path / "events.db", [event(text="A prompt", origin="human")])
     ask = "import sys, urllib.request as u; u.urlopen(u.Request(sys.argv[1], headers={'Cookie': sys.argv[2]}))"
     with started("web", "--no-open", "--database", database) as (_, address):
         site = address.partition("?")[0]
         with httpx.Client() as browser:
             cookie = browser.get(address).headers["set-cookie"].partition(";")[0]
-        for user, code in ((0, 0), (65534, 1)):  # nobody, whose server on another port the browser gave it to
+        for user, code in (
+            (0, 0),
+            (65534, 1),
+        ):  # user `nobody`, whose server on another port got the cookie from the browser
             done = subprocess.run(
                 ["/usr/bin/python3", "-c", ask, site, cookie], user=user, stderr=subprocess.PIPE, check=False
             )
@@ -78,7 +81,7 @@ def test_web_without_a_store_says_what_to_do(tmp_path: Path) -> None:
 
 
 def test_receive_shows_pages_behind_its_token(tmp_path: Path) -> None:
-    """The senders' token opens the pages, too; the cookie it turns into does not open the way in."""
+    """The senders' token also opens the pages, but the cookie it is exchanged for does not allow sending."""
     (tmp_path / "token").write_text("team-secret\n")
     flags = ("--port", "0", "--database", tmp_path / "events.db", "--token-file", tmp_path / "token", "--web")
     with started("receive", *flags) as (_, address), httpx.Client(base_url=address) as client:

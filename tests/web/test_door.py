@@ -1,4 +1,4 @@
-"""Only a browser on the right name, with the token, sees a page."""
+"""Only a browser that has the token and uses a known host name sees a page."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def test_the_token_becomes_a_cookie_and_leaves_the_address(browser: Browser) -> 
 
 
 @pytest.mark.parametrize("path", ["/", "/sessions", "/nothing", "/?token=wrong", "/?token=", "//evil.example/?token=x"])
-def test_nothing_is_said_without_the_token(browser: Browser, path: str) -> None:
+def test_nothing_is_shown_without_the_token(browser: Browser, path: str) -> None:
     answer = browser.get(path, 401)
     assert "A prompt" not in answer.text
     assert "Sign in" in answer.text
 
 
-def test_a_form_takes_the_token_too(browser: Browser) -> None:
+def test_the_sign_in_form_accepts_the_token_too(browser: Browser) -> None:
     assert browser.ask("POST", "/sign-in", data={"token": "wrong"}).status_code == 401
     assert browser.ask("POST", "/sign-in", content=b"x" * 5000).status_code == 413
     answer = browser.ask("POST", "/sign-in", data={"token": TOKEN})
@@ -40,7 +40,7 @@ def test_a_form_takes_the_token_too(browser: Browser) -> None:
     browser.get("/")
 
 
-def test_a_ticket_opens_once(browser: Browser) -> None:
+def test_a_ticket_works_only_once(browser: Browser) -> None:
     ticket = browser.door.ticket()
     browser.get(f"/?token={ticket}", 303)
     browser.cookies.clear()
@@ -51,7 +51,7 @@ def test_a_ticket_opens_once(browser: Browser) -> None:
     ("host", "status"),
     [
         ("127.0.0.1:8080", 200),
-        ("localhost:8080", 401),  # a name of ours; the cookie belongs to the address
+        ("localhost:8080", 401),  # a known name, but the cookie belongs to the address
         ("[::1]:8080", 401),
         ("10.1.2.3", 401),
         ("store.example:8080", 401),
@@ -60,8 +60,8 @@ def test_a_ticket_opens_once(browser: Browser) -> None:
         ("", 421),
     ],
 )
-def test_a_foreign_name_for_this_machine_is_refused(browser: Browser, host: str, status: int) -> None:
-    """DNS rebinding."""
+def test_a_foreign_host_name_is_refused(browser: Browser, host: str, status: int) -> None:
+    """This defends against DNS rebinding."""
     if status == 200:
         browser.signed_in()
     browser.get("/", status, Host=host)
@@ -80,18 +80,18 @@ def test_a_foreign_name_for_this_machine_is_refused(browser: Browser, host: str,
         ({"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "cors"}, 403),
     ],
 )
-def test_other_sites_are_refused(browser: Browser, headers: dict[str, str], status: int) -> None:
+def test_requests_from_other_sites_are_refused(browser: Browser, headers: dict[str, str], status: int) -> None:
     browser.signed_in().get("/", status, **headers)
 
 
-def test_pages_are_only_read(browser: Browser) -> None:
+def test_pages_can_only_be_read(browser: Browser) -> None:
     browser.signed_in()
     for method in ("POST", "PUT", "DELETE", "PATCH"):
         assert browser.ask(method, "/").status_code == 405
 
 
-def test_every_answer_binds_the_browser(browser: Browser) -> None:
-    """No inline script or style, nothing from elsewhere, nothing kept, no frame around it."""
+def test_every_answer_has_the_security_headers(browser: Browser) -> None:
+    """Headers forbid inline scripts and styles, foreign content, caching, and frames around a page."""
     for path, status in (("/", 401), ("/static/pages.css", 200), ("/static/../site.py", 404), ("/nothing", 404)):
         if status == 404:
             browser.signed_in()

@@ -1,4 +1,4 @@
-"""Tools, Cache, When, Trust and SQL: the figures of the store, and nothing that is not asked for."""
+"""The Tools, Cache, When, Trust and SQL pages: they show the store's figures, and change nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.web.test_commands import started
 
 
 def called(number: int, name: str, seconds: int, *, ok: bool = True, given: Any = None) -> list[Event]:
-    """A call and its result so many seconds later."""
+    """A call, and its result this many seconds later."""
     call = {"type": "tool_call", "call_id": f"c{number}", "name": name, "input": given or {}}
     result = {"type": "tool_result", "call_id": f"c{number}", "ok": ok, "text": "x"}
     return [
@@ -31,7 +31,7 @@ def called(number: int, name: str, seconds: int, *, ok: bool = True, given: Any 
 
 
 def heartbeat(host: str, time: str, **attributes: Any) -> Event:
-    """A sign of life."""
+    """A heartbeat from this host."""
     said = {"version": "0.1.0", "lines": 10, "delivered": 7, "skipped": {"empty": 2}, "quarantined": 1, **attributes}
     return event("heartbeat", time=time, host={"id": host, "name": host}, session_id=None, attributes=said)
 
@@ -56,7 +56,7 @@ def browser(tmp_path: Path) -> Browser:
     return Browser(stored(tmp_path / "events.db", [*calls, *beats, *more]), retention_days=90).signed_in()
 
 
-def test_tools_count_fail_and_take_their_time(browser: Browser) -> None:
+def test_the_tools_page_shows_calls_failures_and_durations(browser: Browser) -> None:
     words = browser.words("/tools?days=all")
     assert "calls 23 failed 1 4.3% " in words
     assert "Bash 20 1 5.0% 10.0 s 19.0 s 3 min 30 s" in words
@@ -66,14 +66,16 @@ def test_tools_count_fail_and_take_their_time(browser: Browser) -> None:
     assert "No tools were called" in browser.words("/tools?host=ada")
 
 
-def test_the_cache_says_what_it_saved(browser: Browser) -> None:
-    """100 read and 5 written for Opus 4.5: 100 * (5 - 0.5) - 5 * (6.25 - 5) micro-dollars."""
+def test_the_cache_page_shows_the_savings(browser: Browser) -> None:
+    """100 tokens read and 5 written for Opus 4.5: 100 * (5 - 0.5) - 5 * (6.25 - 5) micro-dollars."""
     words = browser.words("/cache?days=all")
     assert "saved $0.0004" in words
     assert "prompt tokens from cache 87%" in words
 
 
-def test_when_is_by_hour_of_the_week_here_or_in_utc(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_when_page_shows_hours_of_the_week_in_local_time_or_utc(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert "Monday 10:00: 2 " in browser.words("/when?days=all&zone=utc")
     for zone, prompts, output in (("Tokyo", "Monday 19:00", "Tuesday 08:00"), ("Kolkata", "Monday 15:30", "04:30")):
         monkeypatch.setenv("TZ", f"Asia/{zone}")
@@ -90,7 +92,7 @@ def test_when_is_by_hour_of_the_week_here_or_in_utc(browser: Browser, monkeypatc
     assert len(times) == len(sessions) == len(agents)
 
 
-def test_trust_says_whether_each_ledger_balances(browser: Browser) -> None:
+def test_the_trust_page_says_whether_each_ledger_balances(browser: Browser) -> None:
     words = browser.words("/trust?days=all")
     assert "secrets removed 2 texts withheld 4 events of unknown kind 1 messages with unknown output 1 of 1" in words
     table = words[words.index("agents that send here") :]
@@ -104,13 +106,13 @@ def test_trust_says_whether_each_ledger_balances(browser: Browser) -> None:
 
 
 def statement(text: str) -> str:
-    """The address that asks."""
+    """The query string for this statement."""
     return (
         f"?q={text.replace('%', '%25').replace('+', '%2B').replace(' ', '+').replace(';', '%3B').replace('#', '%23')}"
     )
 
 
-def test_sql_answers_as_a_page_as_csv_and_as_json(browser: Browser) -> None:
+def test_sql_results_come_as_a_page_as_csv_and_as_json(browser: Browser) -> None:
     asked = statement("SELECT name, count(*) AS calls, NULL, '=1+1' FROM tool_calls WHERE name < 'C' GROUP BY 1")
     assert "1 row name calls NULL '=1+1' Bash 20 null =1+1" in browser.words(f"/sql{asked}")
     made = browser.get(f"/sql.csv{asked}")
@@ -143,22 +145,22 @@ def test_sql_changes_nothing(browser: Browser, tmp_path: Path, text: str) -> Non
     assert (state(), sorted(os.listdir(tmp_path))) == (before, files)
 
 
-def test_an_answer_is_bounded(browser: Browser) -> None:
+def test_an_sql_result_is_bounded(browser: Browser) -> None:
     counting = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i, printf('%2000d', i) FROM n"
     page = browser.get(f"/sql{statement(counting)}").text
     assert "there are more" in page
     assert len(page.encode()) < 300_000
 
 
-def test_trust_and_doctor_say_what_is_about_to_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """cleanupPeriodDays of the root's settings.json, and the sessions that only the store still has."""
+def test_trust_and_doctor_say_when_transcripts_will_be_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They read cleanupPeriodDays from the root's settings.json, and count sessions that only the store still has."""
     home = Home(tmp_path)
     gone, there = home.session(), home.session()
     for session in (gone, there):
         session.prompt("Hello")
         os.utime(session.path, (1_772_366_400, 1_772_366_400))  # 2026-03-01T12:00:00Z
     agent = Agent(home)
-    # Where a machine has no id of its own, as in a container, the state file's directory says which one it is.
+    # A machine without an id of its own, such as a container, is identified by the directory of the state file.
     monkeypatch.setenv("COLLECTOR_STATE__PATH", str(agent.state))
     assert agent.scan().code == 0
     gone.delete()

@@ -1,4 +1,4 @@
-"""What is in the store is text, whatever it looks like."""
+"""Everything in the store is shown as text, whatever it looks like."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.store.samples import event
 from tests.web.hostile import hostile_events
 from tests.web.pages import Browser, stored
 
-# All that our own templates contain.
+# All elements that our own templates use.
 ELEMENTS = frozenset(
     {
         *(
@@ -55,18 +55,18 @@ ELEMENTS = frozenset(
 )
 INVISIBLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\u200b\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 
-VALUES = re.compile(r' value="[^"]*"')  # of a filter: sent back as it is, and not shown
+VALUES = re.compile(r' value="[^"]*"')  # of filters: echoed unchanged, but not shown as text
 
 
 class Reader(HTMLParser):
-    """Notes what is on a page that text alone could not have put there."""
+    """Records anything on a page that is neither text nor from our templates."""
 
     def __init__(self) -> None:
         super().__init__()
         self.wrong: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """An element."""
+        """Checks one element and its attributes."""
         given = dict(attrs)
         if tag not in ELEMENTS or (tag == "script" and not str(given.get("src", "")).startswith("/static/")):
             self.wrong.append(f"<{tag} {attrs}>")
@@ -82,7 +82,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Browser:
 
 
 def addresses(browser: Browser) -> list[str]:
-    """Every page, and those of the hostile session."""
+    """The addresses of every page, and of those of the hostile session."""
     found = [f"{path}?days=all" for path, _, title, _ in PAGES if title]
     sessions = browser.get("/sessions?days=all").text
     session = re.findall(r'href="(/session\?[^"]*)"', sessions)[0].replace("&amp;", "&")
@@ -91,7 +91,7 @@ def addresses(browser: Browser) -> list[str]:
     return [*found, session, f"{session}&all=1", *sorted(inner)]
 
 
-def test_no_page_does_what_the_store_says(browser: Browser) -> None:
+def test_no_page_executes_what_is_in_the_store(browser: Browser) -> None:
     pages = addresses(browser)
     assert len(pages) > 10
     for path in pages:
@@ -116,11 +116,11 @@ def test_no_page_does_what_the_store_says(browser: Browser) -> None:
         ("x" * 5000, f'<bdi>{"x" * 4000}</bdi><span class="cut">… 1,000 more characters</span>'),
     ],
 )
-def test_text_is_shown_as_it_is(given: str | None, expected: str) -> None:
+def test_text_is_escaped_and_invisible_characters_are_marked(given: str | None, expected: str) -> None:
     assert shown.text(given) == expected
 
 
-def test_a_redaction_is_a_chip_that_names_its_rule() -> None:
+def test_a_redaction_is_shown_as_a_chip_with_its_rule() -> None:
     made = shown.text("key=[REDACTED:aws-access-key-id:0123456789ab]&")
     assert re.sub(r"<span[^>]*>", "(", str(made)).replace("</span>", ")") == "<bdi>key=(aws-access-key-id)&amp;</bdi>"
 
@@ -136,7 +136,7 @@ def test_a_redaction_is_a_chip_that_names_its_rule() -> None:
         (shown.project, "-home-a-b-shop", "b-shop"),
     ],
 )
-def test_figures_read_well(shape: object, given: object, expected: str) -> None:
+def test_figures_are_formatted_for_people(shape: object, given: object, expected: str) -> None:
     assert callable(shape)
     assert shape(given) == expected
 

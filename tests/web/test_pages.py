@@ -1,4 +1,4 @@
-"""What the pages show: figures that agree with the report, sessions that can be read, filters in the address."""
+"""The content of the pages: figures that agree with the report, readable sessions, filters in the address."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from tests.web.pages import Browser, stored
 
 
 def day(number: int, hour: int = 10) -> str:
-    """A moment of March."""
+    """A time in March."""
     return f"2026-03-{number:02}T{hour:02}:00:00.000Z"
 
 
 def answered(call_id: str, text: str, *, ok: bool = True, **fields: Any) -> Event:
-    """The answer of a tool."""
+    """A tool result."""
     blocks = [{"type": "tool_result", "call_id": call_id, "ok": ok, "text": text}]
     return event(kind="tool_result", blocks=blocks, **fields)
 
 
 @pytest.fixture
 def events() -> list[Event]:
-    """Two sessions of two projects, one of them with a subagent."""
+    """Two sessions in two projects, one of them with a subagent."""
     first: dict[str, Any] = {"session_id": "s-1", "project": "-work-shop", "host": {"id": "h1", "name": "ada"}}
     other: dict[str, Any] = {"session_id": "s-2", "project": "-work-notes", "host": {"id": "h2", "name": "bob"}}
     agent = first | {"agent_id": "a1", "agent_type": "Explore", "agent_description": "Find the users"}
@@ -77,7 +77,7 @@ def test_the_overview_agrees_with_the_report(browser: Browser, tmp_path: Path) -
         ("days=all&host=nobody", ["No tokens were used"], ["claude-opus-4-5"]),
     ],
 )
-def test_filters_are_in_the_address(browser: Browser, query: str, there: list[str], not_there: list[str]) -> None:
+def test_filters_from_the_address_apply(browser: Browser, query: str, there: list[str], not_there: list[str]) -> None:
     page = browser.get(f"/?{query}").text
     table = page[page.index('id="parts"') :]
     assert [word for word in there if word not in table] == []
@@ -130,7 +130,7 @@ def test_a_session_reads_from_top_to_bottom(browser: Browser) -> None:
     assert "Mode" in browser.words("/session?id=s-1&all=1")
 
 
-def test_a_subagent_has_a_timeline_of_its_own(browser: Browser) -> None:
+def test_a_subagent_has_its_own_timeline(browser: Browser) -> None:
     assert "Explore Find the users" in browser.words("/session?id=s-1")
     words = browser.words("/session?id=s-1&in=a1")
     assert "In four places." in words
@@ -150,12 +150,12 @@ def test_an_event_is_shown_whole(browser: Browser, events: list[Event]) -> None:
         *("/event?session=s-2&id=" + "0" * 32, "/static/site.py"),
     ],
 )
-def test_what_is_not_there_is_said(browser: Browser, path: str) -> None:
+def test_an_unknown_session_event_or_page_is_a_404(browser: Browser, path: str) -> None:
     browser.get(path, 404)
 
 
-def test_a_long_session_comes_in_pages(tmp_path: Path) -> None:
-    """Whatever a session holds, a page stays below 300 kB, and the pages together show every event once."""
+def test_a_long_session_is_split_into_pages(tmp_path: Path) -> None:
+    """Whatever a session contains, each page stays below 300 kB, and together they show every event once."""
     fills = ("<&>'", "\x1b\u202e", "統計", "plain ")
     texts = [f"number {number:04} " + fills[number % 4] * 3000 for number in range(60)]
     events = [event(text=text, origin="human", time=day(1 + number // 24)) for number, text in enumerate(texts)]
@@ -170,13 +170,13 @@ def test_a_long_session_comes_in_pages(tmp_path: Path) -> None:
     assert seen == [text[:11] for text in texts]
 
 
-def test_a_cell_says_what_its_column_is_for_phones_show_no_heads(browser: Browser) -> None:
+def test_each_cell_names_its_column_because_phones_show_no_headings(browser: Browser) -> None:
     for path in ("/", "/sessions", "/tools", "/cache", "/when", "/trust"):
         tables = re.findall(r'<table class="cards">(.*?)</table>', browser.get(f"{path}?days=all").text, re.DOTALL)
         assert tables, path
         for table in tables:
             head, _, rest = table.partition("</thead>")
-            names = re.findall(r'<th scope="col"[^>]*>([^<]*)', head)[1:]  # a bar has no name, only a hidden one
+            names = re.findall(r'<th scope="col"[^>]*>([^<]*)', head)[1:]  # a bar's name is hidden, so it is empty here
             rows = [re.findall(r"<td(?: data-name=\"([^\"]*)\")?", row) for row in rest.split("</tr>")[:-1]]
             assert rows, path
             assert [row for row in rows if row != names] == [], path
