@@ -167,7 +167,7 @@ def can_limit() -> bool:
 
 
 @pytest.mark.skipif(
-    not can_limit(), reason="needs user namespaces; tests/test_wake.py has the same with a made-up limit"
+    not can_limit(), reason="needs user namespaces; tests/service/test_watch.py has the same with a made-up limit"
 )
 @pytest.mark.parametrize(
     ("limit", "modes"), [("max_inotify_watches=3", ["events", "polling"]), ("max_inotify_instances=0", ["polling"])]
