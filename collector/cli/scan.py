@@ -107,7 +107,7 @@ def may_send(chosen: settings.Settings) -> bool:
 
 
 def disclose(chosen: settings.Settings) -> None:
-    """Says once what is sent where, before anything is."""
+    """States once what is sent where, before anything is sent."""
     from collector.keeping.disclosed import is_to_be_said, note_said
     from collector.settings.disclosure import statement
 

@@ -225,9 +225,7 @@ def look_into(directory: Path, name_companion: Callable[[Source], str] = lambda 
         return held
     except (*DAMAGES, ValueError, KeyError, TypeError, AttributeError) as error:
         return held._replace(damage=type(error).__name__)
-    except (
-        OSError
-    ) as error:  # a failing disk or server, or no descriptors left: moving the directory aside would lose it
+    except OSError as error:  # a failing disk or server, or no descriptors left: moved aside, the files would be lost
         raise StateError(
             f"Cannot read what is held in {directory}: {error.strerror}. It may be all that is left of some "
             "transcripts, so nothing is sent until it can be read. Check the disk, or move that directory aside."

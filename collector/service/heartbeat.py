@@ -70,7 +70,7 @@ def heartbeat(report: dict[str, Any], frame: Frame, beat: Beat) -> dict[str, Any
 
 
 def standing(flow: Flow, configuration: str) -> dict[str, Any]:
-    """What a heartbeat reports beside the figures of passes: the settings in force, what is kept aside, who writes."""
+    """What a heartbeat reports besides the figures of passes: the settings in force, what is kept aside, who writes."""
     writers: dict[str, list[str]] = {}
     for name, version in sorted(flow.writers):
         writers.setdefault(name, []).append(version)
