@@ -45,7 +45,7 @@ from collector.way_out import make_redactor, open_channel, policy_of
 
 CLOCK_SKEW_SECONDS = 300
 DAY = 86_400
-OLD_DAYS = 40  # more than the 30 days after which transcripts are deleted, and than engines keep by default
+OLD_DAYS = 40  # longer than transcripts live (30 days), and than engines keep events by default
 SOON_DAYS = 14
 LOOKS = 6  # a second apart: engines that must index an event before they find it need one or two
 MAY_NOT_READ = (401, 403, 404, 405)

@@ -1,5 +1,5 @@
-"""What is kept beside a state but no longer belongs to anything: held files whose index was damaged, and what was held
-or quarantined for sinks that are no longer configured.
+"""Files beside a state that no longer belong to anything: held files whose index was damaged, and files held or
+quarantined for sinks that are no longer configured.
 
 In: the state file of an agent, and those of its sinks. Out: other files beside them under the agent's name, and what
 held transcripts say about themselves, because nothing else tells which project they belong to. Nothing sends them.

@@ -27,7 +27,7 @@ def left_out_path(state_path: Path) -> Path:
 
 
 def note_left_out(state_path: Path, since: float, until: float) -> None:
-    """Notes that nothing written from one moment to the other is ever sent."""
+    """Remembers that what was written from one moment to the other is never sent."""
     spans = [*spans_left_out(state_path), (_moment(since), _moment(until))]
     write_whole(left_out_path(state_path), {"pauses": spans})
 
