@@ -2,7 +2,7 @@
 
 In: the directory of held files, what was found, and the state's entries. Out: values. Nothing changes here; rescue.py
 carries out the plans. The index is written before the first link and after the last unlink. So a crash leaves either a
-name in the index without a file, which is ignored, or a file that the index does not name, which is a stray.
+name in the index without a file, which is ignored, or an unfinished copy that the index does not name: a stray.
 """
 
 from __future__ import annotations

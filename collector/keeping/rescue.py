@@ -4,7 +4,7 @@ In: what was found and the state's entries, from which held.py makes plans. Out:
 transcript that would be lost, which changes nothing about the original but its link count and change time. Where
 linking is impossible, a sparse copy: the unsent bytes at their offsets, and the bytes that identify a position.
 Invariant: a file enters the index before it exists here, and is removed from here before it leaves the index, so a
-crash never leaves a held file that the index does not name.
+crash never leaves a whole file that the index does not name.
 """
 
 from __future__ import annotations
