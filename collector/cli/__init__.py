@@ -1,7 +1,7 @@
 """The command line: one module for each command or group of commands. The only place that prints or exits.
 
-In: arguments. Out: an exit code; data on stdout, logs and errors on stderr. Invariant: whatever goes wrong ends in a
-sentence and an exit code (errors.py), never in a traceback.
+In: arguments. Out: an exit code; data on stdout, logs and errors on stderr. Invariant: any failure ends in a sentence
+and an exit code (errors.py), never in a traceback.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collector import __version__, log
 from collector.cli import verbosity
 from collector.errors import CollectorError, OutputError
 
-# Where each command is. Only the one that is asked for is imported: a service keeps its modules in memory for months.
+# Where each command is. Only the requested one is imported, because a service keeps its modules in memory for months.
 COMMANDS = {
     "scan": "scan:scan",
     "run": "run:run",
@@ -46,7 +46,7 @@ COMMANDS = {
     "resume": "pause:resume",
     "help": "help:help_",
 }
-WITHOUT_LOG = {"service"}  # what they say comes from the service manager
+WITHOUT_LOG = {"service"}  # its output comes from the service manager
 
 
 def application(*names: str) -> typer.Typer:
@@ -76,7 +76,7 @@ def application(*names: str) -> typer.Typer:
             app.command(name)(command)
             infos = app.registered_commands[-1:]
         for info in infos:
-            if info.callback is not None and not hasattr(info.callback, "__wrapped__"):  # a group may have been here
+            if info.callback is not None and not hasattr(info.callback, "__wrapped__"):  # wrapped already, in a group
                 info.callback = verbosity.completed(info.callback, has_log=name not in WITHOUT_LOG)
     return app
 
@@ -107,7 +107,7 @@ def _options(
 
 def run(arguments: list[str] | None = None) -> int:
     """Runs one command line; returns its exit code."""
-    os.umask(os.umask(0o077) | 0o022)  # whatever the umask was, nobody else may write to what is created here
+    os.umask(os.umask(0o077) | 0o022)  # whatever the umask was, others must not be able to write to files created here
     _prepare_streams()
     log.configure()
     verbosity.forget()
@@ -115,7 +115,7 @@ def run(arguments: list[str] | None = None) -> int:
     code = _ended(given)
     try:
         sys.stdout.flush()
-    except ReaderGone:  # `| head` has seen enough; what the command did, it did
+    except ReaderGone:  # `| head` has seen enough, and the command has done its work
         return code
     except OutputError as error:
         return _fail(str(error), error.exit_code)
@@ -123,7 +123,7 @@ def run(arguments: list[str] | None = None) -> int:
 
 
 def _ended(given: list[str]) -> int:
-    """Runs it; whatever happens becomes an exit code, and a sentence on stderr."""
+    """Runs the command line. Any failure becomes an exit code and a sentence on stderr."""
     named = next((word for word in given if not word.startswith("-")), "")
     try:
         application(*([named] if named in COMMANDS else []))(given, prog_name="collector")
@@ -149,10 +149,11 @@ def _ended(given: list[str]) -> int:
 
 
 def _prepare_streams() -> None:
-    """Opens closed streams on /dev/null, or the next file would get their number; escapes what cannot be encoded."""
+    """Opens closed streams on /dev/null, because otherwise the next file would get their number; makes standard output
+    escape characters that it cannot encode."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - stays open as long as the process lives
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - stays open for the life of the process
     old = sys.stdout
     if old is sys.__stdout__ and isinstance(old, io.TextIOWrapper):
         output = io.BufferedWriter(_Output(old.fileno(), "wb", closefd=False))
@@ -160,31 +161,31 @@ def _prepare_streams() -> None:
 
 
 class ReaderGone(Exception):
-    """Nobody reads standard output any more, as after `| head`. Not an OSError, which libraries end the process on."""
+    """Nobody reads standard output any more, as after `| head`. Not an OSError, because libraries exit on those."""
 
 
 class _Output(io.FileIO):
     """Standard output that reports a full disk for what it is, not as an internal error."""
 
     def write(self, data: Any) -> int:
-        """Writes, as any file does."""
+        """Writes like any file."""
         try:
             return super().write(data)
         except OSError as error:
-            # The rest goes nowhere, including what the interpreter flushes at exit.
+            # Discard the rest, including anything the interpreter flushes at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
             if isinstance(error, BrokenPipeError):
                 raise ReaderGone from None
             raise OutputError(CANNOT_PRINT.format(error.strerror)) from None
 
 
-FAULT, NO_MEMORY, NO_PERMISSION = 70, 71, 77  # of sysexits.h, like those of errors.py
-INTERRUPTED = 130  # as a shell says it: 128 and the number of SIGINT
+FAULT, NO_MEMORY, NO_PERMISSION = 70, 71, 77  # from sysexits.h, like those in errors.py
+INTERRUPTED = 130  # as a shell reports it: 128 plus the number of SIGINT
 CANNOT_PRINT = (
     "Cannot write to standard output: {}. The output is incomplete; what was acknowledged before is remembered. "
     "Free some space, or send the output elsewhere."
 )
-NO_THREAD = "can't start new thread"  # Python's words
+NO_THREAD = "can't start new thread"  # Python's message
 OUT_OF_THREADS = (
     "The system would not start another thread. Nothing is lost: what was not acknowledged is read again at the next "
     "start. Raise the limit on processes for this user or container (ulimit -u, pids.max), or free some memory."
@@ -196,7 +197,7 @@ OUT_OF_MEMORY = (
 
 
 def interrupted() -> int:
-    """After Ctrl-C: one line, below the `^C` that a terminal shows."""
+    """After Ctrl-C: prints one line, below the `^C` that a terminal shows."""
     with contextlib.suppress(OSError):
         typer.echo("\n" * sys.stderr.isatty() + "collector: Interrupted.", err=True)
     return INTERRUPTED
@@ -204,7 +205,7 @@ def interrupted() -> int:
 
 def _fail(message: str, code: int) -> int:
     lines = [log.printable(line) for line in message.splitlines()]
-    with contextlib.suppress(OSError):  # then the exit code alone has to say it
+    with contextlib.suppress(OSError):  # then the exit code has to suffice
         typer.echo("collector: " + "\n  ".join(lines), err=True)
     return code
 
@@ -217,7 +218,7 @@ def _forbidden(error: PermissionError) -> str:
 
 
 def _unexpected(error: Exception) -> str:
-    """Where it broke, but not the message: that may hold somebody's text."""
+    """Says what failed and where, but not the error's message, which may contain somebody's text."""
     reason = f": {error.strerror}" if isinstance(error, OSError) and error.strerror else ""
     return (
         f"Internal error {type(error).__name__}{reason} at {log.place_of(error)}. Nothing that was acknowledged is "

@@ -55,9 +55,9 @@ def init(
                 f"this one and keeps it as {kept.name}."
             )
         if kept:
-            shutil.copy2(target, kept)  # it may hold a no to a project
+            shutil.copy2(target, kept)  # it may exclude a project
         make_directory(target.parent)
-        # A crash leaves the beginning of the file. Every option in it is a comment, so nothing can come into force.
+        # A crash leaves the beginning of the file. Every option in it is commented out, so nothing takes effect.
         target.write_text(text, encoding="utf-8")
     except OSError as error:
         raise ConfigurationError(f"Cannot write {target}: {error.strerror}. Name another path.") from None
@@ -157,7 +157,7 @@ def _usual_place(key: str) -> str:
 
 
 def _flat(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
-    """Every value with its dotted key; a table that holds nothing is a value, too."""
+    """Every value with its dotted key; an empty table counts as a value, too."""
     for name, value in table.items():
         if isinstance(value, dict) and value:
             yield from _flat(value, f"{above}{name}.")

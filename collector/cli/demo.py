@@ -1,7 +1,7 @@
 """`collector demo`: creates a small, realistic root, ships it to an embedded store, and shows the report.
 
-Invariant: everything happens in a scratch folder, which is removed at the end, or kept with --keep. The planted key is
-random.
+Invariant: everything happens in a scratch folder, which is removed at the end unless --keep is given. The planted key
+is random.
 """
 
 from __future__ import annotations

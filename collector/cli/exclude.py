@@ -58,7 +58,7 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
         )
     chosen, file = chosen_here(config, state), settings.users_file(config)
     _refuse_if_locked(chosen, "projects.exclude")
-    services = _services(chosen, file)  # before anything is changed: one may not let us in
+    services = _services(chosen, file)  # before anything is changed, because this may fail for want of permission
     glob = glob_of(path)
     globs, mine = _as_it_may_lead_later(path, glob), list_in(file, "projects", "exclude")
     kept = [each for each in mine if each.removeprefix("!") not in globs]
@@ -76,7 +76,7 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
         return
     now = chosen_here(config, state)
     typer.echo(printable(f"Excluded {' and '.join(globs)} in {' and in '.join(map(str, changed))}."))
-    # At once: looking at what is left takes seconds where there is much, and for ever on a mount that hangs.
+    # At once, because counting what is left takes seconds if there is much, and forever on a mount that hangs.
     _tell_agents(now, services, is_no=True)
     typer.echo(_change(_left(chosen), _left(now)))
     if dropped := _drop_left_behind(now) + sum(map(_drop_held, now.each())):
@@ -130,15 +130,15 @@ def glob_of(path: str) -> str:
     if not os.path.isdir(absolute) and SPECIAL.search(path):
         return path
     if "/" not in path and not os.path.isdir(absolute):
-        return path  # the name of a project, wherever it is
+        return path  # the name of a project, wherever the project is
     home = settings.home()
     told = "~" + absolute.removeprefix(home) if absolute.startswith(home + "/") else absolute
     return SPECIAL.sub(r"\\\1", told)
 
 
 def _services(chosen: settings.Settings, file: Path) -> list[Path]:
-    """The states of agents that work for this person without reading their file: a system service, which sees only the
-    root in their home, and an agent started with another file."""
+    """The states of agents that work for this person without reading this configuration file: a system service, which
+    sees only the root in a home, and an agent started with another file."""
     from collector.keeping.lock import holder
     from collector.service.status_file import read_status
 
@@ -151,14 +151,14 @@ def _services(chosen: settings.Settings, file: Path) -> list[Path]:
 
 
 def _as_it_may_lead_later(path: str, glob: str) -> list[str]:
-    """The globs that exclude it even if a link in the home changes later: the glob, and where it leads now."""
+    """The globs that exclude a path even if a link in the home changes later: the glob, and where it leads now."""
     absolute, home = os.path.abspath(os.path.expanduser(path)), settings.home()
     is_plain = os.path.realpath(absolute) == os.path.realpath(home) + absolute.removeprefix(home)
     return [glob] if absolute.startswith(home + "/") and is_plain else _as_seen_elsewhere(path, glob)
 
 
 def _as_seen_elsewhere(path: str, glob: str) -> list[str]:
-    """The globs that exclude it for an agent that cannot follow links in a home: the glob and, for a directory, its
+    """The globs that exclude a path for an agent that cannot follow links in a home: the glob and, for a directory, its
     real path."""
     directory = os.path.realpath(os.path.expanduser(path))
     return list(dict.fromkeys([glob, glob_of(directory)])) if os.path.isdir(directory) else [glob]
@@ -175,8 +175,8 @@ def _refuse_if_locked(chosen: settings.Settings, key: str) -> None:
 def _refuse_if_not_understood(
     chosen: settings.Settings, *, include: Sequence[str] = (), exclude: Sequence[str] = ()
 ) -> None:
-    """Raises ConfigurationError if one of these globs is invalid. In the file, it would stop every command and, at its
-    next start, the service."""
+    """Raises ConfigurationError if one of these globs is invalid: written to the file, it would stop every command and,
+    at its next start, the service."""
     from collector.assembly import scope_of
 
     try:
@@ -196,7 +196,7 @@ def _left(chosen: settings.Settings) -> Left:
 
 
 def _drop_held(chosen: settings.Settings) -> int:
-    """Drops what is held of projects that are now excluded; a running agent does that itself."""
+    """Drops held files of projects that are now excluded; a running agent does that itself."""
     from collector.assembly import held_of, scope_of
     from collector.errors import StateLocked
     from collector.keeping.lock import lock
@@ -210,7 +210,7 @@ def _drop_held(chosen: settings.Settings) -> int:
 
 
 def _drop_left_behind(chosen: settings.Settings) -> int:
-    """Drops what is held of them on behalf of agents that no longer exist."""
+    """Drops held files of excluded projects that no longer belong to any agent."""
     from collector.assembly import scope_of
     from collector.keeping.left_behind import drop_left_behind
 
@@ -232,7 +232,7 @@ def _takes(chosen: settings.Settings, directory: str) -> bool:
 
 
 def _why(chosen: settings.Settings) -> str:
-    """Which lists may leave a directory out."""
+    """Which lists may exclude a directory."""
     keys = ("projects.exclude", "projects.include")
     places = [f"{key} in {place}" for key in keys if (place := chosen.origins.place(key))]
     return "by " + " and ".join(places) if places else "by the configuration"

@@ -1,4 +1,4 @@
-"""What several commands share: options, what they amount to as settings, and whose services there are."""
+"""Shared by several commands: options, their values as settings, and the installed services."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from collector import settings
 from collector.cli.verbosity import asked_level
 from collector.delivery.sinks.registry import SINKS
 
-SOME_LEFT = 3  # the exit code where some lines were quarantined, or something was left for another time
+SOME_LEFT = 3  # the exit code if some lines were quarantined, or something was left for later
 
 Config = Annotated[
     Path | None,
@@ -83,12 +83,12 @@ def flags(
 
 
 def day_of(moment: datetime | None) -> str:
-    """The day that --since or --until names, as the store says it; empty where it is not given."""
+    """The day that --since or --until names, in the store's format; empty if not given."""
     return moment.date().isoformat() if moment else ""
 
 
 def services_here() -> list[dict[str, str]]:
-    """The services that are installed for whoever runs this command."""
+    """The services installed for the user who runs this command."""
     from collector.install.installed import services_of
     from collector.install.plans import Person
 

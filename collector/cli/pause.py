@@ -43,7 +43,7 @@ def pause(
     try:
         chosen = chosen_here(config, state)
     except ConfigurationError as error:
-        # An agent that is running goes on with the configuration that it has read, and off is off.
+        # A running agent continues with the configuration that it has read, but off means off.
         path = settings.state_file(state)
         write_pause(path, now, until)
         raise ConfigurationError(
@@ -93,12 +93,12 @@ def resume(
 
 
 def chosen_here(config: Path | None, state: Path | None) -> settings.Settings:
-    """The settings of an agent identified by its flags alone, so they need not name a working sink."""
+    """The settings of an agent that may name its sink only in its flags, so they need not name a working one."""
     return settings.load(config, flags(state=state), sinks=SINKS, sends=False)
 
 
 def _states(chosen: settings.Settings) -> Iterator[Path]:
-    """The state here, and those of system services that work for this person, if they are let in."""
+    """The state here, and those of system services that work for this person, if this user may enter them."""
     yield chosen.state_path
     yield from states_of_services(chosen)
 

@@ -62,7 +62,7 @@ def preview(
     """
     chosen = settings.load(config, flags(root, sink_url, sink_type, state), sinks=SINKS).one(sink)
     log.configure(chosen.log.level, chosen.log.format)
-    from collector.inspection.preview import Wanted, previewed  # here: `--help` need not pay for the whole agent
+    from collector.inspection.preview import Wanted, previewed  # imported here, so `--help` does not load the agent
 
     is_list = session is None and source is None and since is None and limit is None and not (everything or raw)
     if is_list:
@@ -112,7 +112,7 @@ def _print_bytes(found: Preview) -> None:
 
 
 def _print_events(chosen: settings.Settings, found: Preview) -> None:
-    """The events as a person reads them, then what was passed over, and what is in force."""
+    """Prints the events as text for people, then the lines that would not be sent, and what leaves this machine."""
     from collector.flow import reasons
     from collector.inspection.readable import lines_of
     from collector.redact.marker import MARKER

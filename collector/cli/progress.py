@@ -1,7 +1,7 @@
-"""What a person at a terminal sees while a command works: what it is doing, how far it is, what it waits for.
+"""Shows a person at a terminal what a command is doing, how far it has got, and what it is waiting for.
 
-In: what the observer of a flow hears. Out: one line on stderr that goes when the work is done. Invariant: on a terminal
-only, and not with --quiet; anywhere else nothing is shown, and nothing of it is loaded.
+In: the calls to the observer of a flow. Out: one line on stderr that disappears when the work is done. Invariant:
+anywhere but on a terminal, or with --quiet, nothing is shown and no module for it is loaded.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ProgressBar(Unobserved):
-    """One line between `with` and its end."""
+    """Shows one line for the length of a `with` block."""
 
     def __init__(self, interrupt: Interrupt) -> None:
         self._interrupt = interrupt
@@ -30,7 +30,7 @@ class ProgressBar(Unobserved):
 
     def __enter__(self) -> Self:
         if sys.stderr.isatty() and not is_quiet():
-            from rich import progress  # here: 5 MB that the service need not hold
+            from rich import progress  # imported here, because the service should not spend 5 MB on it
             from rich.console import Console
 
             columns = (
@@ -50,7 +50,7 @@ class ProgressBar(Unobserved):
             self._bar.stop()
 
     def preparing(self) -> None:
-        """The rules of redaction are compiled."""
+        """The redaction rules are being compiled."""
         self._say("preparing rules, once")
 
     def alive(self) -> None:
@@ -65,7 +65,7 @@ class ProgressBar(Unobserved):
             self._say("finishing what is in flight; Ctrl-C again to quit now")
 
     def failing(self, tries: int, seconds_left: float) -> None:
-        """The sink has failed so many times in a row, and is given up in so many seconds."""
+        """The sink has failed `tries` times in a row, and will be given up on in `seconds_left`."""
         if not self._interrupt.is_set:
             self._say(f"waiting for the sink: try {tries + 1}, {max(0, round(seconds_left))} s left")
 

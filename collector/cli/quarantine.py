@@ -21,7 +21,7 @@ from collector.log import counted, printable, tame_json
 from collector.settings import Settings
 
 app = typer.Typer(help="List, show, retry or drop what is in quarantine.", no_args_is_help=True)
-AS_WIDE_AS_IT_TAKES = 10_000  # rich would squeeze everything into the width there is, letter by letter
+AS_WIDE_AS_IT_TAKES = 10_000  # rich would squeeze everything into the available width, letter by letter
 Ids = Annotated[list[str] | None, typer.Argument(metavar="ID", help="Ids from `quarantine list`.", show_default=False)]
 All = Annotated[bool, typer.Option("--all", help="All of them.")]
 
@@ -31,7 +31,7 @@ class NotFound(CollectorError):
 
 
 class Kept(NamedTuple):
-    """A sink's settings, its quarantine, and the entries that are meant."""
+    """A sink's settings, its quarantine, and the selected entries."""
 
     chosen: Settings
     quarantine: Quarantine
@@ -153,7 +153,7 @@ def _say_fates(fates: Counter[str], *, as_json: bool) -> None:
 
 
 def _retried(kept: Kept, fates: Counter[str]) -> None:
-    """Counts what becomes of each. However this ends, events the sink took are no longer in quarantine."""
+    """Retries entries and counts the outcomes. However this ends, accepted events leave the quarantine."""
     from collector.assembly import retry_events
 
     taken: list[dict[str, Any]] = []
@@ -166,7 +166,7 @@ def _retried(kept: Kept, fates: Counter[str]) -> None:
 
 
 def _meant(every: list[Kept], ids: list[str], *, everything: bool) -> list[Kept]:
-    """The entries with these ids, whichever sink they belong to."""
+    """The entries with these ids, for any sink."""
     if everything:
         return every
     if not ids:
@@ -225,7 +225,7 @@ def reset(
 
 
 def _reset(chosen: Settings, keys: list[str] | None, *, forget: bool) -> tuple[set[str], int]:
-    """Forgets these sources, or all, in one sink's state; returns their keys and how many held files were dropped."""
+    """Forgets these sources, or all, in one sink's state. Returns their keys and how many held files were dropped."""
     from collector.assembly import committer_of, held_of, state_of
     from collector.keeping.lock import lock
 

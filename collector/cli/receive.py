@@ -51,7 +51,7 @@ def receive(
     Example: collector receive --port 8585
     """
     from collector.store.limits import Keeping, ReceiverLimits
-    from collector.store.server import prepared, run_until_signal  # here: 100 ms that `--help` need not pay
+    from collector.store.server import prepared, run_until_signal  # imported here, to save `--help` 100 ms
 
     if web_name and not web:
         raise typer.BadParameter("only makes sense with --web. Add --web, or leave it out.", param_hint="--web-name")
@@ -79,7 +79,7 @@ def receive(
 
 
 def _pages(database: Path, keeping: Keeping, token: str, names: list[str]) -> Callable[[], Door]:
-    """A function that makes the pages once the database exists."""
+    """A function that builds the pages once the database exists."""
 
     def made() -> Door:
         from collector.store import prices
@@ -93,12 +93,12 @@ def _pages(database: Path, keeping: Keeping, token: str, names: list[str]) -> Ca
 
 
 def _is_loopback(host: str) -> bool:
-    """Whether only this machine can reach what listens there."""
+    """Whether only this machine can reach a server that listens on this host."""
     return all(ipaddress.ip_address(address).is_loopback for _, address in _addresses(host))
 
 
 def _addresses(host: str) -> list[tuple[socket.AddressFamily, str]]:
-    """The addresses of a host name. An address stands for itself; no name server is asked."""
+    """The addresses of a host name. An address is returned as it is, without asking a name server."""
     try:
         version = ipaddress.ip_address(host).version
         return [(socket.AF_INET if version == IPV4 else socket.AF_INET6, host)]
@@ -112,7 +112,7 @@ def _addresses(host: str) -> list[tuple[socket.AddressFamily, str]]:
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """A socket that listens there; raises CollectorError with what a person can do."""
+    """A socket that listens on this address. Raises CollectorError with advice if that fails."""
     family, address = _addresses(host)[0]
     try:
         return socket.create_server((address, port), family=family)
@@ -129,7 +129,7 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 def _check_certificate(certificate: Path | None, key: Path | None) -> None:
-    """Raises ConfigurationError now, where the server would end in a traceback later."""
+    """Raises ConfigurationError now, because the server would end in a traceback later."""
     if certificate is None:
         if key is not None:
             raise ConfigurationError("--key needs --certificate. Add it, or leave --key out.")

@@ -1,4 +1,4 @@
-"""`collector redact`: text or JSON values in, the same without secrets out; and which rule found what, and why."""
+"""`collector redact`: removes secrets from text or JSON values, and says which rule found each one, and why."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def redact(
             for number, line in enumerate(stream, 1):
                 if value := line.strip():
                     _print(_redacted_line(value, number, redactor, explain=explain) + b"\n")
-                if stream is sys.stdin.buffer:  # whoever writes to it may be waiting for the answer
+                if stream is sys.stdin.buffer:  # the program that writes to it may be waiting for the answer
                     sys.stdout.buffer.flush()
     except (TimeOut, TooMany):
         raise CollectorError(
@@ -132,7 +132,7 @@ def _explain(text: str, redactor: Redactor) -> None:
 
 
 def _print(text: bytes) -> None:
-    """Prints text as it is; on a terminal, without control characters that would move the cursor."""
+    """Prints text unchanged, except that on a terminal, control characters that would move the cursor are escaped."""
     if sys.stdout.isatty():
         parts = re.split(r"([\t\n])", text.decode("utf-8", "surrogateescape"))
         text = "".join(part if part in "\t\n" else printable(part) for part in parts).encode("utf-8", "surrogateescape")

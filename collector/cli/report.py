@@ -1,7 +1,7 @@
-"""`collector report`: what is in the embedded store, as tables for people, as CSV, or as one JSON object.
+"""`collector report`: the contents of the embedded store, as tables for people, as CSV, or as one JSON object.
 
-In: a period, filters, and what to add up by. Out: an overview, or one table with a bar for each row. Invariant: what is
-left out is said: rows beyond the limit, columns that do not fit, models without a price.
+In: a period, filters, and what to add up by. Out: an overview, or one table with a bar for each row. Invariant: the
+report says what it leaves out: rows beyond the limit, columns that do not fit, models without a price.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from collector.store.queries import EVERYTHING, Selection
 from collector.store.report import asking, summarize
 
 LEAST_WIDTH = 40
-ENOUGH_OF_AN_ID = 8  # for `preview` too, which takes what an id begins with
-PIPE_WIDTH = 160  # for a file or a pipe, which nobody has to fit into 80 columns
+ENOUGH_OF_AN_ID = 8  # also for `preview`, which accepts the beginning of an id
+PIPE_WIDTH = 160  # for a file or a pipe, which need not fit into 80 columns
 OVERVIEW_ROWS = 15
 IN_ORDER = frozenset({"day", "week", "month"})
 
@@ -125,7 +125,7 @@ def report(
 
 
 def _reach(by: By | None, chosen: Selection) -> str:
-    """What the filters do not apply to, where somebody might think they do."""
+    """Explains what the filters do not apply to, where people might think they do."""
     if by is By.session and chosen != EVERYTHING:
         return "A session is listed if any part of it matches; its figures are for the whole session."
     if chosen.model is not None and by in {None, By.tool}:
@@ -200,7 +200,7 @@ def _overview(summary: dict[str, Any], console: Console, limit: int, *, is_cost:
 
 
 def _doubts(rows: list[dict[str, Any]], *, is_cost: bool) -> list[str]:
-    """Where the figures fall short."""
+    """Explains where the figures fall short."""
     notes = []
     unknown = sum(row.get("unknown_output", 0) for row in rows)
     if unknown:

@@ -61,7 +61,7 @@ def resend(
         raise ConfigurationError(
             "sink: the embedded store cannot send its events to itself. Name another sink with --sink-url or sink.url."
         )
-    from collector.assembly import assembled  # here: `--help` need not pay for the whole agent
+    from collector.assembly import assembled  # imported here, so `--help` does not load the agent
     from collector.service.footprint import hold_little_memory
     from collector.service.resend import resend as send_again
 

@@ -48,7 +48,7 @@ def run(
         signal.signal(number, signal.SIG_IGN)
     chosen = read()
     log.configure(chosen.log.level, chosen.log.format)
-    from collector.service.footprint import hold_little_memory  # here: `--help` need not pay for the whole agent
+    from collector.service.footprint import hold_little_memory  # imported here, so `--help` does not load the agent
     from collector.service.loop import Service
     from collector.service.notify import Notifier
     from collector.service.several import Several, voices
@@ -82,13 +82,13 @@ def run(
 
 
 def _leave(*_: object) -> None:
-    """A stop before anything has begun."""
+    """Handles a stop before anything has begun."""
     sys.exit(0)
 
 
 @contextmanager
 def answering_signals(service: Service | Several, bell: int) -> Iterator[None]:
-    """Signals set a flag and wake the main loop, which does what they ask for; a handler does nothing itself."""
+    """Lets signals set a flag and wake the main loop, which acts on it; the handlers do nothing else."""
     asked = {
         signal.SIGTERM: service.stop,
         signal.SIGINT: service.stop,

@@ -63,7 +63,7 @@ def scan(
     """
     chosen = settings.load(config, flags(root, sink_url, sink_type, state, max_wait), sinks=SINKS)
     log.configure(chosen.log.level, chosen.log.format)
-    from collector.assembly import roots_of  # here: `--help` need not pay for the whole agent
+    from collector.assembly import roots_of  # imported here, so `--help` does not load the agent
 
     if not (dry_run or may_send(chosen)):
         if json:
@@ -107,7 +107,7 @@ def may_send(chosen: settings.Settings) -> bool:
 
 
 def disclose(chosen: settings.Settings) -> None:
-    """Says once what goes where, before any of it does."""
+    """States once what is sent where, before anything is sent."""
     from collector.keeping.disclosed import is_to_be_said, note_said
     from collector.settings.disclosure import statement
 
@@ -126,7 +126,7 @@ class OnePass:
         self.has_begun = False
 
     def run(self, interrupt: Interrupt, observer: Observer = UNOBSERVED) -> None:
-        """Sends everything new; raises if the sink or the state prevents it."""
+        """Sends everything new. Raises if the sink or the state prevents it."""
         from collector.assembly import assembled
         from collector.pipeline import meet_sink, run_pass
 
@@ -175,9 +175,10 @@ def _check_roots(roots: Sequence[Root]) -> None:
 
 @contextmanager
 def stopping_on_signals(interrupt: Interrupt, has_begun: Callable[[], bool]) -> Iterator[None]:
-    """The first SIGTERM or SIGINT lets what is in flight finish; the second one ends the process at once.
+    """Lets what is in flight finish after a first SIGTERM or SIGINT; a second one ends the process at once.
 
-    So does a SIGINT before anything has begun. After a SIGINT it ends with KeyboardInterrupt, however far it got.
+    So does a SIGINT before anything has begun. After a SIGINT, the block ends with KeyboardInterrupt, however far it
+    got.
     """
     is_by_hand = False
 
@@ -203,7 +204,7 @@ def stopping_on_signals(interrupt: Interrupt, has_begun: Callable[[], bool]) -> 
 
 
 def print_ledgers(ledgers: Mapping[str, Ledger], *, as_json: bool = False, is_dry_run: bool = False) -> None:
-    """Prints the ledger, or with several sinks the ledger of each; as JSON, their sums as well."""
+    """Prints the ledger or, with several sinks, the ledger of each; as JSON, also their sums."""
     if is_quiet() and not as_json:
         return
     if len(ledgers) == 1:
@@ -220,7 +221,7 @@ def print_ledgers(ledgers: Mapping[str, Ledger], *, as_json: bool = False, is_dr
 
 
 def print_ledger(ledger: Ledger, *, as_json: bool = False, is_dry_run: bool = False) -> None:
-    """Prints what became of every file and every line."""
+    """Prints the outcome of all files and lines."""
     if as_json:
         sys.stdout.buffer.write(orjson.dumps(ledger.as_dict(), option=orjson.OPT_APPEND_NEWLINE))
         sys.stdout.flush()

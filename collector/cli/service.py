@@ -1,4 +1,4 @@
-"""`collector service`: the agent as a systemd or launchd service: install, start, stop, look at it, uninstall.
+"""`collector service`: runs the agent as a systemd or launchd service: install, start, stop, inspect, uninstall.
 
 Asks install/plans.py for a plan, and shows it (--dry-run) or has it carried out. Nothing here gains root by itself.
 """
@@ -33,7 +33,7 @@ app = typer.Typer(help="Run the agent as a systemd or launchd service.", no_args
 
 
 class Platform(enum.StrEnum):
-    """Which service manager."""
+    """A service manager."""
 
     systemd = "systemd"
     launchd = "launchd"
@@ -258,10 +258,10 @@ def _exit_code(ended: int) -> int:
 
 
 def _kind(asked: Platform | None, *, system: bool) -> Platform:
-    """The service manager that was asked for, else this machine's own."""
+    """The requested service manager, or else this machine's own."""
     if asked is None and sys.platform == "darwin":
         asked = Platform.launchd
-    # Containers often have the command without the thing.
+    # Containers often have systemctl without systemd running.
     if asked is None and not (shutil.which("systemctl") and plans.THIS_MACHINE.booted_by_systemd.is_dir()):
         raise ServiceError(
             "This machine runs neither systemd nor launchd (is it a container?). Nothing was changed. Run "
@@ -293,7 +293,7 @@ def _person(name: str | None, *, system: bool) -> Person:
 def _service(
     program: Path | None, config: Path | None, env: list[str], person: Person, kind: Platform, *, system: bool
 ) -> ServiceFile:
-    """The command with absolute paths, the variables, and the directories that must be writable."""
+    """The service file's contents: the command with absolute paths, the variables, and the writable directories."""
     variables = [("COLLECTOR_CONFIG", str(_existing(config)))] if config else []
     for pair in env:
         name, equals, value = pair.partition("=")

@@ -57,7 +57,7 @@ def _show(report: dict[str, Any], *, as_json: bool, is_screen: bool) -> None:
 
 
 def lines_of_each(report: dict[str, Any], now: float) -> list[str]:
-    """The report; with several sinks, what there is to say about each, under its name."""
+    """The report; with several sinks, the report on each, under its name."""
     if "sinks" not in report:
         return lines_of(report, now)
     said = []
@@ -67,7 +67,7 @@ def lines_of_each(report: dict[str, Any], now: float) -> list[str]:
 
 
 def lines_of(report: dict[str, Any], now: float) -> list[str]:
-    """The report, as a person reads it."""
+    """The report as text for people."""
     rows = [("agent", _agent(report, now))]
     if report.get("paused"):
         rows.append(("paused", f"nothing is sent: {report['paused']['reason']}"))
@@ -116,7 +116,7 @@ def _agent(report: dict[str, Any], now: float) -> str:
 
 
 def _service(facts: dict[str, str]) -> str:
-    """What the service manager says of one service, which anybody may ask."""
+    """What the service manager says about one service; anybody may ask it."""
     said = facts.get("says") or facts.get("ended") or ""
     again = f" (`{facts['next']}`)" if "next" in facts else ""
     return f"{facts['unit']}: {facts['state']}{said and ', '}{said}{again}"
@@ -138,7 +138,7 @@ def _acknowledged(report: dict[str, Any], now: float) -> str:
 
 
 def _offsets(told: dict[str, Any]) -> list[str]:
-    """What the offsets say about their sink: offsets are kept for each sink."""
+    """What is known about the sink that the offsets belong to, since each sink has its own."""
     said = []
     if told.get("is_new"):
         said.append("nothing sent to it yet: the first pass sends all history, unless run with --from-now")
@@ -163,7 +163,7 @@ def _root(root: dict[str, Any]) -> str:
 
 
 def _words(agents: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """What a person calls one source of each priority, and what several, where these agents are read."""
+    """For each priority, the words for one source and for several, given the agents that are read."""
     from collector.agents.registry import AGENTS
 
     words: dict[str, list[tuple[str, str]]] = {}
@@ -204,7 +204,7 @@ def _damaged(source: str) -> str:
 
 
 def _ago(moment: str, now: float) -> str:
-    """How long ago, in the largest unit that fits twice."""
+    """How long ago a moment was, in the largest unit that fits at least twice."""
     then = datetime.strptime(moment, TIMESTAMP).replace(tzinfo=UTC).timestamp()
     seconds = max(0, int(now - then))
     for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):

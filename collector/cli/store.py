@@ -1,4 +1,4 @@
-"""`collector store`: what the embedded store holds, making it smaller, taking events out; `collector forget`."""
+"""`collector store`: queries, shrinks and exports the embedded store; `collector forget` removes events from it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ app = typer.Typer(help="Query, export and maintain the embedded store.", no_args
 
 
 class NotPossible(CollectorError):
-    """What was asked for cannot be done here."""
+    """The request cannot be carried out here."""
 
 
 def _opened(config: Path | None, database: Path | None) -> tuple[Settings, Path]:
@@ -230,7 +230,7 @@ def forget(
 
 
 def _remove_stored(path: Path, chosen: Settings, choice: Choice, *, is_sure: bool) -> Removed:
-    """Removes events from the store, once a person has agreed to how many that is."""
+    """Removes events from the store, after a person has confirmed how many."""
     from collector.store.removing import count, remove
     from collector.store.report import asking
 
@@ -251,7 +251,7 @@ def _remove_stored(path: Path, chosen: Settings, choice: Choice, *, is_sure: boo
 
 
 def _every_name(chosen: Settings, choice: Choice) -> str:
-    """What the project's directory below projects/ may be called in events, at the level metadata as well."""
+    """Every name that the project may have in events, including its pseudonyms at the level metadata."""
     from collector.assembly import capture_of, installation_of
     from collector.flow.pseudonym import pseudonym
 
@@ -262,21 +262,22 @@ def _every_name(chosen: Settings, choice: Choice) -> str:
 
 
 def _names_of(project: str) -> set[str]:
-    """What a project may be called: as it was named, and as coding agents call the directory of one at this path."""
+    """The names a project may have: the given one, and those that coding agents give to a directory at this path."""
     from collector.agents.registry import AGENTS
 
     return {project, *(form.key_of(project) for form in AGENTS.values())}
 
 
 def _let_go(chosen: Settings, choice: Choice) -> tuple[int, int, bool]:
-    """Drops what is held or quarantined of a session or a project; and whether the agent kept that from happening."""
+    """Drops what is held or quarantined of a session or project. Returns how many of each, and whether a running agent
+    prevented it."""
     from collector.assembly import held_of, quarantine_of
     from collector.errors import StateLocked
     from collector.keeping.left_behind import said_in
     from collector.keeping.lock import lock
 
     if choice.before is not None:
-        return 0, 0, False  # by day: what is held is about to be sent, and belongs to what a sink is owed
+        return 0, 0, False  # by date: held files are still due to be sent
     held = held_of(chosen).held
     keys = [
         file.original.key
@@ -295,7 +296,7 @@ def _let_go(chosen: Settings, choice: Choice) -> tuple[int, int, bool]:
 
 
 def _let_go_left_behind(chosen: Settings, choice: Choice) -> tuple[int, int, bool]:
-    """The same for what belongs to no agent any more, so that none keeps it from happening."""
+    """The same for files that no longer belong to any agent, so none can prevent it."""
     from collector.keeping.left_behind import drop_left_behind, quarantines_left_behind
 
     if choice.before is not None:
@@ -311,7 +312,7 @@ def _drop_quarantined(quarantine: Quarantine, choice: Choice) -> int:
 
 
 def _is_told(choice: Choice, told: Iterable[str]) -> bool:
-    """Whether a transcript is of this session or project, or lies below it, by what its records say."""
+    """Whether a transcript belongs to this session and project, or to a directory below it, judging by its records."""
     is_session, is_project = choice.session is None, choice.project is None
     for text in told:
         is_session = is_session or text == choice.session
@@ -320,7 +321,7 @@ def _is_told(choice: Choice, told: Iterable[str]) -> bool:
 
 
 def _is_at(place: str, project: str) -> bool:
-    """Whether a directory is that of a project, which is named by its path or by its directory below projects/."""
+    """Whether a directory belongs to a project, which is named by its path or by its directory below projects/."""
     return f"{place}/".startswith(f"{project}/") or (len(place) == len(project) and project in _names_of(place))
 
 
@@ -329,8 +330,8 @@ def _is_of(choice: Choice, session: str, project: str) -> bool:
 
 
 def _holds(choice: Choice, entry: dict[str, Any]) -> bool:
-    """Whether a quarantined entry is of this session or project: an event says where it happened; a torn line, and an
-    event that names no directory, are known by their file and by what they mention."""
+    """Whether a quarantined entry belongs to this session and project: an event says where it happened; a torn line, or
+    an event without a directory, is judged by its file and by what it mentions."""
     path, payload = Path(str(entry.get("source", ""))), str(entry.get("payload", ""))
     session, project = choice.session or "", choice.project or ""
     is_session = choice.session is None or session in str(path) or session in payload
@@ -341,7 +342,7 @@ def _holds(choice: Choice, entry: dict[str, Any]) -> bool:
 
 
 def _place_in(payload: str) -> str:
-    """Where a quarantined event happened; empty where it does not say."""
+    """The directory in which a quarantined event happened; empty if it names none."""
     try:
         event = orjson.loads(payload)
     except ValueError:

@@ -1,8 +1,8 @@
-"""Tables for people: figures right, names left, and no word split.
+"""Tables for people: figures right-aligned, names left-aligned, and no word split.
 
-In: columns, rows, the width there is. Out: a table on the console, and what did not fit into it, to be said below it.
-Where the columns are too wide together, the least important ones are left out; where a row is too wide even so, the
-terminal may wrap it, but no cell is broken.
+In: columns, rows, the available width. Out: a table on the console, and notes on what did not fit, to print below it.
+If the columns are too wide together, the least important ones are left out; if a row is still too wide, the terminal
+may wrap it, but no cell is broken.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BETWEEN = 3  # columns of the terminal between two cells
 
 
 class Column(NamedTuple):
-    """What a column shows: the key in a row, the heading, how soon it may be left out (0: never), and its kind."""
+    """A column: its key in a row, its heading, how soon it may be left out (0: never), and its kind."""
 
     key: str
     heading: str
@@ -39,7 +39,7 @@ def shown(
     title: str | None = None,
     totals: dict[str, Any] | None = None,
 ) -> list[str]:
-    """Prints a table; returns notes on what it does not show."""
+    """Prints a table. Returns notes on what it does not show."""
     cells = {column: [cell(row.get(column.key), column.kind) for row in rows] for column in columns}
     footers = {column: cell(totals.get(column.key), column.kind) for column in columns} if totals else {}
     widths = {
@@ -81,7 +81,7 @@ def bars(values: list[int]) -> list[str]:
 
 
 def cell(value: Any, kind: str) -> str:
-    """A value as people read it."""
+    """A value as text for people."""
     if value is None:
         return "-"
     if kind == "dollars":

@@ -1,7 +1,7 @@
-"""What every command takes besides its own options: `-v` and `-q`, for how much it says on stderr.
+"""The options that every command that writes a log takes besides its own: `-v` and `-q`, for how much goes to stderr.
 
 In: the flags, before or after the command. Out: the `log.level` that they stand for, which counts like any other flag:
-`config show` names it, and what an administrator has locked stays locked.
+`config show` names it, and an administrator's lock still holds.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ _asked: ContextVar[str] = ContextVar("asked", default="")
 
 
 def asked_level() -> str:
-    """The level asked for with a flag; empty if none was."""
+    """The level requested with a flag; empty if there was none."""
     return _asked.get()
 
 
 def is_quiet() -> bool:
-    """Whether only trouble should be reported."""
+    """Whether to report only problems."""
     return _asked.get() == QUIET
 
 
 def ask(*, verbose: bool, quiet: bool) -> None:
-    """Remembers what the flags say, for as long as this command line runs."""
+    """Remembers the flags while this command line runs."""
     asked = {_asked.get(), VERBOSE if verbose else "", QUIET if quiet else ""} - {""}
     if len(asked) > 1:
         raise typer.BadParameter("cannot be used together with --verbose.", param_hint="--quiet")
@@ -48,12 +48,12 @@ def ask(*, verbose: bool, quiet: bool) -> None:
 
 
 def forget() -> None:
-    """A new command line begins."""
+    """Forgets the flags, because a new command line begins."""
     _asked.set("")
 
 
 def completed(command: Callable[..., Any], *, has_log: bool) -> Callable[..., Any]:
-    """The command with words for what its options take, and with -v and -q if it writes a log."""
+    """The command, with placeholders for the values of its options, and with -v and -q if it writes a log."""
     signature = inspect.signature(command)
     kinds = get_type_hints(command, include_extras=True)
     for kind in kinds.values():
@@ -73,7 +73,7 @@ def completed(command: Callable[..., Any], *, has_log: bool) -> Callable[..., An
 
 
 def _name_what_it_takes(kind: Any) -> None:
-    """Typer would say `<int range>`."""
+    """Sets the placeholder for an option's value: typer would show `<int range>`."""
     for option in getattr(kind, "__metadata__", ()):
         if isinstance(option, OptionInfo) and option.metavar is None:
             types = {kind.__origin__, *get_args(kind.__origin__)}

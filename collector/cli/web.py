@@ -1,4 +1,4 @@
-"""`collector web`: the report as pages in a browser, over the embedded store, for this machine alone."""
+"""`collector web`: serves the report on the embedded store as web pages, to this machine only."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def web(
     chosen = settings.load(config, sinks=SINKS)
     path = database or chosen.database_path
     prices = price_table.load(chosen.store.prices)
-    open_to_read(path, prices).close()  # says what is wrong with it before a browser is opened
+    open_to_read(path, prices).close()  # raises if it is unusable, before a browser is opened
     local = None if database else partial(_this_machine, chosen)
     site = Site(path, prices, local, chosen.store.retention_days)
     with listening(LOOPBACK, port) as listener:
@@ -54,7 +54,7 @@ def web(
 
 
 def _this_machine(chosen: Settings) -> dict[str, Any]:
-    """What the Trust page says about this machine's agent and its transcripts."""
+    """The facts about this machine's agent and its transcripts, for the Trust page."""
     from collector.inspection.trust import facts
 
     return {"facts": [fact._asdict() for fact in facts(chosen)]}

@@ -1,4 +1,4 @@
-"""A check: what `collector doctor` found out about one thing, and what a person can do; and questions about paths."""
+"""A check: what `collector doctor` found out about one thing, and what a person can do. Also questions about paths."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def nearest(path: Path) -> Path:
 
 
 def may(path: Path | str, mode: int) -> bool:
-    """Whether this process may do that with a file, going by its effective user."""
+    """Whether this process may access a file in this mode, going by its effective user."""
     return os.access(path, mode, effective_ids=os.access in os.supports_effective_ids)
 
 

@@ -1,7 +1,8 @@
-"""What a coding agent deletes of its own, when, and what only the store still has.
+"""When coding agents delete their own transcripts, and how many sessions only the store still has.
 
-In: the settings, and what was found below the roots. Out: for each root after how many days its transcripts go, and the
-sessions in the store whose transcripts are gone. Of an agent's own settings one number is read, and nothing is changed.
+In: the settings, and what was found below the roots. Out: for each root, after how many days its transcripts are
+deleted; and the number of sessions in the store whose transcripts are gone. Of an agent's own settings, one number is
+read and nothing is changed.
 """
 
 from __future__ import annotations
@@ -30,13 +31,13 @@ LAST_SECOND = 253_402_300_799.0  # of the year 9999
 
 
 class Deletion(NamedTuple):
-    """After how many days the transcripts below a root go; `setting` says where that is set, if it is."""
+    """After how many days the transcripts below a root are deleted; `setting` says where that is set, if anywhere."""
 
     root: Root
     days: int
     setting: str
     first: str
-    """The day on which the oldest transcript is due; empty where there is none."""
+    """The day on which the oldest transcript will be deleted; empty if there is none."""
 
     def __str__(self) -> str:
         due = f"; the oldest will be deleted on {self.first}" if self.first else ""
@@ -44,7 +45,7 @@ class Deletion(NamedTuple):
 
 
 def deletions(settings: Settings, found: Findings) -> Iterator[Deletion]:
-    """For each root that there is, and whose agent deletes anything."""
+    """One for each root that exists and whose agent deletes transcripts."""
     missing = {root.path for root in found.missing_roots}
     for root in roots_of(settings):
         form = AGENTS[root.agent]
@@ -57,7 +58,7 @@ def deletions(settings: Settings, found: Findings) -> Iterator[Deletion]:
 
 
 def kept_alone(settings: Settings, found: Findings) -> int:
-    """How many sessions of this machine are in the store, but not below the roots any more."""
+    """How many sessions of this machine are in the store but no longer below the roots."""
     host = frame_of(settings, installation_of(settings)).host["id"]
     there = {each.session_id for each in found.files}
     with asking(settings.database_path) as connection:
@@ -65,12 +66,12 @@ def kept_alone(settings: Settings, found: Findings) -> int:
 
 
 def is_late(mtime_ns: int, days: int, warning: int) -> bool:
-    """Whether a file is about to be deleted."""
+    """Whether a file will be deleted within `warning` days."""
     return mtime_ns < (time.time() - max(1, days - warning) * SECONDS_A_DAY) * 1e9
 
 
 def _days_set(root: Root) -> tuple[int | None, str]:
-    """The number in the agent's own settings, and where it stands."""
+    """The number in the agent's own settings, and where it is set."""
     file, key = AGENTS[root.agent].deletion_setting
     path = os.path.join(root.path, file)
     if not os.path.isfile(path):

@@ -1,7 +1,7 @@
 """Checks everything the agent needs, and says what a person can do about each thing that is wrong.
 
-In: the settings, and what is known of installed services. Out: checks, one after another. Nothing is changed.
-What is asked of a sink, and sent to it, is in sink_checks.py.
+In: the settings, and facts about installed services. Out: checks, one after another. Nothing is changed.
+The checks that contact a sink are in sink_checks.py.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ OTHERS, WRITABLE = 0o077, 0o022
 DAYS_OF_WARNING = 5
 NO_START = "Fix this: the agent will not start with this configuration."
 Step = Callable[[Settings, Findings], Iterator[Check]]
-PROBLEMS = ("unavailable", "halted", "state", "internal")  # what a status line of an agent in trouble begins with
+PROBLEMS = ("unavailable", "halted", "state", "internal")  # how the status line of an agent in trouble begins
 
 
 def checks(settings: Settings, services: Sequence[Mapping[str, str]], *, has_canary: bool = True) -> Iterator[Check]:
-    """Every check, in the order in which things go wrong; `services` are those installed, seen by their manager.
+    """Every check, in the order in which things go wrong.
 
-    `has_canary` sends test events to the sink.
+    `services` are the installed ones, as their manager sees them. `has_canary` sends test events to the sink.
     """
     try:
         scope = scope_of(settings)
@@ -129,7 +129,7 @@ def _state(settings: Settings, _: Findings) -> Iterator[Check]:
 
 
 def _open_to_others(settings: Settings) -> Iterator[Check]:
-    """What others may read or replace, such as files restored from a backup or a directory somebody else created."""
+    """Warns about paths that others may read or replace: restored from a backup, say, or created by somebody else."""
     state = settings.state_path
     if state.parent.exists() and state.parent.stat().st_mode & WRITABLE:
         yield Check("state", "warn", f"others can write to {state.parent}", f"chmod 700 {state.parent}")
@@ -139,7 +139,7 @@ def _open_to_others(settings: Settings) -> Iterator[Check]:
 
 
 def _sweep(settings: Settings, found: Findings) -> Iterator[Check]:
-    """What an agent is about to delete is lost if it has not been sent by then."""
+    """Warns about unsent transcripts that an agent is about to delete: after that, they are lost."""
     state = state_of(settings).load(may_repair=False)
     for each in deletions(settings, found):
         title = AGENTS[each.root.agent].title
@@ -250,7 +250,7 @@ def _watching(_: Settings, found: Findings) -> Iterator[Check]:
 
 
 def of_services(services: Sequence[Mapping[str, str]], *, is_agent_running: bool) -> Iterator[Check]:
-    """Installed is not running, and running is not healthy: each service is judged by what its manager says."""
+    """Judges each service by what its manager says: installed is not running, and running is not healthy."""
     for facts in services:
         unit, state, says = facts["unit"], facts["state"], facts.get("says", "")
         if state == "running":

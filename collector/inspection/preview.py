@@ -1,7 +1,7 @@
 """What the next pass would send: the events, redacted, in the order in which they would leave.
 
-In: the settings, and which events are wanted. Out: events byte for byte as a sink would get them, and the reason when
-there are none. Invariant: nothing is sent, saved or locked, so it may run beside the agent.
+In: the settings, and which events are wanted. Out: events, byte for byte as a sink would get them, or the reason why
+there are none. Invariant: nothing is sent, saved or locked, so a preview may run beside the agent.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"
 
 
 class Wanted(NamedTuple):
-    """Which events: of a session, of sources that match `source`, no older than `since`; from the start, or only what
-    is unsent; at most so many, or all for 0."""
+    """Which events to show: those of a session, from sources that match `source`, no older than `since`; from the start
+    or only unsent ones; at most `limit`, or all if it is 0."""
 
     source: str = ""
     since: str = ""
@@ -44,14 +44,15 @@ class WhyEmpty(enum.Enum):
     """Why a preview has no events."""
 
     NO_SOURCE = enum.auto()  # there is nothing to read
-    NO_MATCH = enum.auto()  # no source matches what was asked for
-    ALL_OLDER = enum.auto()  # no event is as recent as was asked for
+    NO_MATCH = enum.auto()  # no source matches the request
+    ALL_OLDER = enum.auto()  # no event is recent enough
     ALL_SENT = enum.auto()  # nothing is left to send
-    ALL_SKIPPED = enum.auto()  # not one line gives an event
+    ALL_SKIPPED = enum.auto()  # no line yields an event
 
 
 class Preview:
-    """The events, each made when it is taken; what was passed over, with its reason; and why none came."""
+    """The events, each made when it is asked for; the number of skipped and quarantined lines, by reason; and why there
+    are no events."""
 
     def __init__(self, flow: Flow, found: Findings, wanted: Wanted) -> None:
         self._flow, self._found, self._wanted = flow, found, wanted
@@ -75,7 +76,7 @@ class Preview:
 
     @property
     def why_empty(self) -> WhyEmpty:
-        """Why no event came."""
+        """Why there are no events."""
         return _why_empty(self._found, self._wanted)
 
     def _items(self) -> Iterator[Item]:
@@ -100,13 +101,13 @@ def previewed(settings: Settings, wanted: Wanted) -> Iterator[Preview]:
     """What these settings would send, for as long as the `with` block lasts."""
     with assembled(settings, "preview", is_dry_run=True) as flow:
         if wanted.is_from_start:
-            flow.committer.reset(list(flow.state.entries))  # of this copy only: a dry run saves no state
+            flow.committer.reset(list(flow.state.entries))  # only in this copy: a dry run saves no state
         found = discover(flow.scope)
         if wanted.source:
             found.files = [each for each in found.files if matches(each.key, wanted.source)]
         if wanted.session:
             found.files = [each for each in found.files if (each.session_id or each.key).startswith(wanted.session)]
-        found.is_partial = bool(wanted.source or wanted.session)  # what is missing from it is not gone
+        found.is_partial = bool(wanted.source or wanted.session)  # files missing from it are not gone
         yield Preview(flow, found, wanted)
 
 
@@ -116,7 +117,7 @@ def matches(key: str, pattern: str) -> bool:
 
 
 def moment(text: str, now: datetime) -> str:
-    """A date, or a time ago such as 3d, in the form in which events carry it; raises ValueError for anything else."""
+    """Converts a date, or a time ago such as 3d, to the form that events use. Raises ValueError for anything else."""
     ago = re.fullmatch(r"(\d+)([smhdw])", text)
     try:
         meant = now - timedelta(**{UNITS[ago[2]]: int(ago[1])}) if ago else datetime.fromisoformat(text)

@@ -1,7 +1,7 @@
-"""An event as a person reads it: when, what, who said what, and what is missing from it and why.
+"""An event as text for people: when, what, who said what, and what is missing from it and why.
 
-In: the body of a sealed event. Out: lines of text, markers of redaction as they are sent. Invariant: nothing that will
-leave is passed over: what has no line of its own stands in the line of everything else.
+In: the body of a sealed event. Out: lines of text, with redaction markers as they are sent. Invariant: nothing that
+will be sent is left out: fields without a line of their own share the last one.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-# What every event of a session repeats; the first event that differs shows it again.
+# Fields that every event of a session repeats: shown once, and again when they change.
 ABOUT = (
     *("host", "installation_id", "user", "labels", "root", "client", "session_id", "file_session_id", "project", "cwd"),
     *("git_branch", "slug", "agent_id", "agent_type", "agent_description", "schema", "priority", "source", "left_out"),
@@ -21,7 +21,7 @@ HEAD = ("id", "kind", "time", "time_from", "role", "origin", "model", "record_ty
 
 
 def lines_of(body: bytes, about: dict[str, Any]) -> Iterator[str]:
-    """The lines of one event; `about` is what has been shown of the events before, and is brought up to date."""
+    """The lines of one event. `about` holds the repeated fields as last shown, and is updated."""
     event = orjson.loads(body)
     for name in ABOUT:
         value = event.get(name)

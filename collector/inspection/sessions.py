@@ -1,7 +1,7 @@
-"""The sessions there are, and what has become of each: sent, pending, excluded, left out, held.
+"""Lists the sessions and the state of each: sent, pending, excluded, left out, held.
 
-In: the settings. Out: one row a session, newest first, and one for each source that belongs to none. Invariant: nothing
-is opened that a person has said no to; of an excluded session its name, size and date are all that is looked at.
+In: the settings. Out: one row per session, newest first, and one for each source that belongs to none. Invariant:
+nothing that a person has excluded is opened; only the name, size and date of an excluded session are looked at.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LEFT_OUT = "left out"
 
 
 class Row(NamedTuple):
-    """One session: its files together, its newest change, what is not sent of it, and its state."""
+    """One session: the size of its files, its latest change, how much of it is unsent, and its state."""
 
     session: str
     project: str
@@ -34,7 +34,7 @@ class Row(NamedTuple):
 
 
 def sessions(settings: Settings) -> list[Row]:
-    """Every session below the roots, the newest first."""
+    """Every session below the roots, newest first."""
     scope, state = scope_of(settings), state_of(settings).load(may_repair=False)
     everything = dataclasses.replace(scope, include=(), exclude=(), narrower=(), filters={})
     taken = {source.key for source in discover(scope).files}

@@ -1,8 +1,8 @@
 """Checks the way to a sink, step by step as an event takes it: name, connection, certificate, token, acknowledgement.
 
-In: the settings of one sink. Out: a check for each step, up to the first that fails. Two synthetic events of kind
-`canary` are sent unless that was declined, one of now and one of 40 days ago: only an acknowledgement proves that the
-sink takes events, and only an old one that a first scan, months of history, will arrive. Invariant: while sending is
+In: the settings of one sink. Out: a check for each step, up to the first that fails. Unless declined, two synthetic
+events of kind `canary` are sent, dated now and 40 days ago: only an acknowledgement proves that the sink accepts
+events, and only an old event proves that a first scan, with months of history, will arrive. Invariant: while sending is
 paused, no connection is made at all.
 """
 
@@ -45,15 +45,15 @@ from collector.way_out import make_redactor, open_channel, policy_of
 
 CLOCK_SKEW_SECONDS = 300
 DAY = 86_400
-OLD_DAYS = 40  # beyond the 30 days after which transcripts are deleted, and what engines keep from default
+OLD_DAYS = 40  # longer than transcripts live (30 days), and than engines keep events by default
 SOON_DAYS = 14
-LOOKS = 6  # a second apart: engines that search what they have indexed need one or two
+LOOKS = 6  # a second apart: engines that must index an event before they find it need one or two
 MAY_NOT_READ = (401, 403, 404, 405)
 Pause = Callable[[float], None]
 
 
 class Sent(NamedTuple):
-    """A canary, and what became of it."""
+    """A canary, and the sink's answer to it."""
 
     event: Sealed
     posted: Posted
@@ -63,7 +63,7 @@ class Sent(NamedTuple):
 def sink_checks(settings: Settings, *, has_canary: bool = True, pause: Pause = time.sleep) -> Iterator[Check]:
     """Every check of one sink, in the order in which things go wrong."""
     chosen = SINKS[settings.sink_type]
-    if chosen.place is not None:  # a canary would make what is not there yet, and change what is
+    if chosen.place is not None:  # a canary would create the store, or change it
         yield _events_kept_at(chosen.place(settings), chosen.address(settings))
         return
     url, address = str(settings.sink.url), chosen.address(settings)
@@ -93,7 +93,7 @@ def sink_checks(settings: Settings, *, has_canary: bool = True, pause: Pause = t
 
 
 def the_way(settings: Settings) -> Iterator[Check]:
-    """Name, connection and certificate; ends at the first that fails."""
+    """Checks name, connection and certificate, up to the first that fails."""
     place = place_of(str(settings.sink.url))
     if not is_number(place.host):
         try:
@@ -199,7 +199,7 @@ def _verdict(address: str, sent: Sent) -> Check:
 
 
 def clock(answer: Answer, now: float) -> Iterator[Check]:
-    """Whether the sink's clock and ours agree; events of a wrong clock land in the wrong day."""
+    """Compares the sink's clock with ours; if ours is wrong, events are filed under the wrong day."""
     told = answer.headers.get("date", "")
     try:
         skew = now - email.utils.parsedate_to_datetime(told).timestamp()
@@ -213,7 +213,7 @@ def clock(answer: Answer, now: float) -> Iterator[Check]:
 
 
 def _old(settings: Settings, chosen: SinkType[Any], verdict: Verdict) -> Check:
-    """Whether history arrives: engines drop events that are too old, each in its own way."""
+    """Whether history is accepted: engines drop events that are too old, each in its own way."""
     options = settings.own_options(chosen)
     what = f"an event from {OLD_DAYS} days ago"
     is_dated = isinstance(options, ClockOptions)
@@ -234,7 +234,7 @@ def _old(settings: Settings, chosen: SinkType[Any], verdict: Verdict) -> Check:
 def _read_back(
     name: str, settings: Settings, chosen: SinkType[Any], channel: Channel, sent: Sent, pause: Pause
 ) -> Iterator[Check]:
-    """Whether the engine has what it acknowledged; some answer 2xx and keep nothing."""
+    """Whether the engine has the event that it acknowledged: some answer 2xx and keep nothing."""
     if chosen.lookup is None:
         return
     waiting, now = Waiting(Interrupt()), time.time()

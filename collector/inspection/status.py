@@ -1,6 +1,6 @@
-"""How the agent is doing: from its own status file while it is running, else from the state and a look at the roots.
+"""How the agent is doing: from its status file while it is running, otherwise from the state and a look at the roots.
 
-In: the settings, and how to find installed services. Out: a report, plain data of the same shape in both cases.
+In: the settings, and a way to find installed services. Out: a report, plain data of the same shape in both cases.
 Invariant: nothing is locked or repaired.
 """
 
@@ -44,7 +44,7 @@ def status_report(settings: Settings, find_services: Callable[[], list[dict[str,
 
 
 def status_of_each(settings: Settings, find_services: Callable[[], list[dict[str, str]]] = list) -> dict[str, Any]:
-    """The report; with several sinks, the one on the first, and under `sinks` the one on each by its name."""
+    """The report. With several sinks, it is that of the first, with the reports of all under `sinks`, by name."""
     reports = {each.sink_name or UNNAMED: status_report(each, find_services) for each in settings.each()}
     first = next(iter(reports.values()))
     if len(reports) == 1:
@@ -67,7 +67,7 @@ def _report(settings: Settings) -> dict[str, Any]:
     """The report on one state."""
     named = holder(settings.state_path)
     told = read_status(settings.state_path)
-    # The file of an earlier process, or of one that was killed, is only about the past.
+    # The file of an earlier process, or of one that was killed, only describes the past.
     is_running = bool(named) and told.get("is_running") is True and f"process {told.get('pid')}," in named
     report = told if is_running else {**_past(told), **_look_around(settings)}
     report |= {"is_running": is_running, "holder": named or None, "state": str(settings.state_path)}
@@ -80,13 +80,13 @@ def _report(settings: Settings) -> dict[str, Any]:
 
 
 def _past(told: dict[str, Any]) -> dict[str, Any]:
-    """What is still true about the last run."""
+    """The parts of the last run's report that are still true."""
     kept = ("since", "updated", "last_acknowledged", "last_rescan", "problem", "last_error", "redaction_engine")
     return {name: told.get(name) for name in (*kept, "redactions")}
 
 
 def _look_around(settings: Settings) -> dict[str, Any]:
-    """What the state and the roots say while no agent is running."""
+    """The report from the state and the roots, while no agent is running."""
     state = state_of(settings).load(may_repair=False)
     scope = scope_of(settings)
     found = discover(scope, known=state.entries)
@@ -118,10 +118,10 @@ def _quarantined(settings: Settings) -> list[dict[str, Any]] | None:
 
 
 def _is_still_damaged(entry: dict[str, Any]) -> bool:
-    """Whether this is about a whole-file source that is still as damaged as it was."""
+    """Whether an entry is about a damaged whole-file source that has not changed since."""
     if entry["reason"] != reasons.DAMAGED.name:
         return False
-    from collector.redact.seal import content_id  # here: most reports do without redaction
+    from collector.redact.seal import content_id  # imported here, because most reports need no redaction
 
     with contextlib.suppress(OSError):
         return content_id(read_plain(Path(os.path.expanduser(entry["source"])))) == str(entry["id"])

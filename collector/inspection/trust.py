@@ -1,4 +1,4 @@
-"""What a person may rely on, on their own machine: the agent there, what waits, and what only the store still has.
+"""Facts that people can rely on about their own machine: how the agent is, what waits, and what only the store has.
 
 In: the settings. Out: facts, in words. Nothing is locked, repaired or sent.
 """
@@ -19,7 +19,7 @@ from collector.settings import Settings, home
 
 
 class Fact(NamedTuple):
-    """One thing that is so; level is ok, warn or fail."""
+    """One thing that is true; level is ok, warn or fail."""
 
     name: str
     level: str
@@ -27,7 +27,7 @@ class Fact(NamedTuple):
 
 
 def facts(settings: Settings) -> Iterator[Fact]:
-    """The facts, those about the agent first."""
+    """All facts, those about the agent first."""
     try:
         report = status_report(settings)
         found = discover(scope_of(settings))

@@ -3,9 +3,9 @@
 In: a selection before anything is read, receipts while it is being sent, a person's `reset`. Out: the state on disk.
 
 Order matters. Positions move in memory first, then the quarantine is written, then the state is saved: a crash between
-any two of these sends or quarantines something again, and loses nothing (promise 1). Saves are coalesced, at most a
+any two of these sends or quarantines something again, but loses nothing (promise 1). Saves are coalesced, at most a
 window of receipts apart, so a crash repeats at most what was in flight plus that window. While the disk is full, both
-wait in memory and the pass goes on; the state on disk never claims what is not on disk.
+wait in memory and the pass continues; no offset in the state on disk is past anything that is not on disk.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAX_WAITING_BYTES = 8_000_000
 
 
 class Committer:
-    """Applies receipts, in the order in which their lines were read. In a dry run, nothing reaches the disk."""
+    """Applies receipts in the order in which their lines were read. In a dry run, nothing reaches the disk."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class Committer:
         self.is_dry_run = is_dry_run
         self.max_waiting_bytes = max_waiting_bytes
         self.problem = ""
-        self.dropped = 0  # entries that a full quarantine had no room for any more
+        self.dropped = 0  # entries that a full quarantine had to drop
         self._waiting: list[Quarantined] = []
         self._waiting_bytes = 0
         self._clock = clock
@@ -56,16 +56,16 @@ class Committer:
         self._saved_at = clock()
 
     def go_on_from(self, before: Committer) -> None:
-        """Takes over what is waiting to be written. It is the same state, and is not saved before that is on disk."""
+        """Takes over everything waiting to be written, because the state must not be saved before that is on disk."""
         self._waiting, self._waiting_bytes = list(before._waiting), before._waiting_bytes
         self.problem, self.dropped = before.problem, before.dropped
 
     # What moves offsets
 
     def apply(self, selection: Selection) -> None:
-        """Takes over what the look at the files showed: the only change before anything is read.
+        """Applies what the look at the files found: the only change before anything is read.
 
-        In memory only, and not worth a save: after a crash, the next look shows the same.
+        It stays in memory and is not worth a save: after a crash, the next look finds the same.
         """
         for source in selection.read:
             self.state.set_owner(source.key, source.root.agent)
@@ -78,36 +78,37 @@ class Committer:
         self.state.drop_entries(selection.forgotten)
 
     def leave_out(self, ends: Sequence[tuple[Source, Position]], unsent: int, in_sight: Container[str]) -> None:
-        """Takes what there is now as sent, because a person has said so; raises if that cannot be saved. What is out of
-        sight is forgotten: once it is back, it goes by when its lines were written.
+        """Counts everything that exists now as sent, because a person asked for that; raises if that cannot be saved.
+        Sources out of sight are forgotten: if one comes back, the times of its lines decide what is sent.
 
-        One write of the whole file: after a crash before it nothing is left out, and the next start does it again.
+        This is one write of the whole file: after a crash before it, nothing is left out, and the next start tries
+        again.
         """
         self.state.drop_entries([key for key in self.state.entries if key not in in_sight])
         for source, position in ends:
             self.state.set_owner(source.key, source.root.agent)
             self.state.set_offset(source.key, position)
         history = {"sources": len(ends), "bytes": unsent, "at": timestamp()}
-        # Of a sink that knows nothing yet, all that was there is left out; of another, it may have been sent before.
+        # For a sink that was never sent anything, everything is left out; any other may have been sent some of it.
         self.state.note_left_out(history | ({"is_all": True} if self.state.is_new_sink else {}))
         self.finish()
 
     def note_resent(self, name: str, through: int) -> None:
-        """Remembers how far a store was sent to this sink, and saves that with what was quarantined on the way."""
+        """Notes how far a store was sent to this sink, and saves that along with everything quarantined on the way."""
         self.state.note_resent(name, through)
         self.save(is_whole=True)
 
     def leave_alone(self, source: Source, reason: str) -> None:
-        """Skips a source for as long as it does not change. Its offset stays 0, so nothing in it is passed over."""
+        """Skips a source until it changes. Its offset stays 0, so nothing in it is passed over."""
         self.state.mark_skipped(source.key, source.stamp, reason)
 
     def commit(self, receipt: Receipt, ledger: Ledger) -> None:
-        """One receipt: moves the offsets, counts, keeps what is quarantined, and saves when it is time."""
-        if self._waiting_bytes > self.max_waiting_bytes:  # too much to keep in memory: it is written, or the pass ends
+        """Applies a receipt: moves the offsets, counts, keeps what is quarantined, and saves when it is time."""
+        if self._waiting_bytes > self.max_waiting_bytes:  # too much to keep in memory: write it, or end the pass
             self._write_quarantine()
         if not self.is_dry_run:
             self._wait_for_disk([*receipt.batch.quarantined, *receipt.refused])
-        # In memory only: what reaches the disk, and in which order, is decided in `save`.
+        # In memory only: `save` decides what reaches the disk, and in which order.
         ledger.lag -= self.state.advance_offsets(receipt.batch.positions)
         ledger.take(receipt)
         self._unsaved += 1
@@ -115,9 +116,9 @@ class Committer:
             self.save()
 
     def reset(self, keys: Iterable[str]) -> list[str]:
-        """Forgets how far these sources were sent, and saves that; returns those that were known."""
+        """Forgets how far these sources were sent, and saves that. Returns those that were known."""
         known = self.state.reset_entries(keys)
-        # Whoever wants it sent again wants what was left out of it, too.
+        # A person who wants a source sent again also wants the parts that were left out.
         if known:
             self.state.note_wanted(known if self.state.entries else [EVERYTHING])
         if known and not self.state.entries:
@@ -134,8 +135,8 @@ class Committer:
 
     def _write_quarantine(self) -> None:
         gone = self.quarantine.add(self._waiting)
-        # Only now, so that what `add` could not write keeps waiting. A crash before this quarantines the same things
-        # again; the quarantine recognises them by their place and shows them once.
+        # Only now, so that anything `add` could not write keeps waiting. A crash before this quarantines the same
+        # things again; the quarantine recognises them by their place and shows them once.
         self._waiting, self._waiting_bytes = [], 0
         if gone:
             self.dropped += gone
@@ -149,8 +150,8 @@ class Committer:
             return
         try:
             self.state.refuse_replaced()
-            # In this order, so that no offset on disk is past anything that is not on disk. A crash in between reads
-            # and quarantines the line again; the other way round, the line would be gone.
+            # In this order, so that no offset on disk is past anything that is not on disk. After a crash in between,
+            # the line is read and quarantined again; in the other order, it would be lost.
             self._write_quarantine()
             self.state.save(is_whole=is_whole)
         except StateError as error:
@@ -164,14 +165,14 @@ class Committer:
 
     @property
     def due_in(self) -> float | None:
-        """Seconds until what was committed should be saved; None when it already is."""
+        """Seconds until the commits should be saved; None if they already are."""
         if not self.state.is_dirty:
             return None
         wait = TRY_AGAIN_SECONDS if self.problem else SAVE_AFTER_SECONDS
         return max(0.0, self._saved_at + wait - self._clock())
 
     def finish(self) -> None:
-        """The last save of a pass; raises if what was acknowledged is still not on disk."""
+        """Saves at the end of a pass. Raises if anything acknowledged is still not on disk."""
         self.save(is_whole=True)
         if self.problem:
             raise StateError(self.problem)

@@ -1,7 +1,7 @@
-"""What a person on this machine was told of what leaves, and has acknowledged: a small file beside the state.
+"""Which statements about what leaves this machine a person has seen and acknowledged: a small file beside the state.
 
-In: the settings. Out: whether a statement was shown, whether it was acknowledged. Crash window: a statement that was
-shown and not noted is shown again.
+In: the settings. Out: whether a statement was shown, and whether it was acknowledged. Crash window: a statement that
+was shown but not noted is shown again.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from collector.settings.disclosure import is_remote, name_of, statement
 
 
 def disclosed_path(settings: Settings) -> Path:
-    """The file."""
+    """The file beside the state."""
     return settings.state_path.with_name("disclosed.json")
 
 
 def waits_for_acknowledgement(settings: Settings) -> bool:
-    """Whether nothing may leave before a person has acknowledged what does. What listens on this machine may well pass
-    it on, as forwarders do; only the embedded store keeps it here for sure."""
+    """Whether nothing may leave until a person has acknowledged what does. A sink on this machine may pass events on,
+    as forwarders do, so only the embedded store is exempt."""
     if not settings.disclosure.require_ack or settings.destination is None:
         return False
     return name_of(statement(settings)) not in _read(settings)["acknowledged"]
@@ -37,7 +37,7 @@ def is_to_be_said(settings: Settings) -> bool:
 
 
 def note_said(settings: Settings) -> None:
-    """Remembers that it was shown. A disk that is full is no reason to stop: it is shown again."""
+    """Notes that the statement was shown. A full disk is no reason to stop: it is shown again."""
     try:
         _note(settings, "said")
     except OSError:
@@ -45,7 +45,7 @@ def note_said(settings: Settings) -> None:
 
 
 def acknowledge(settings: Settings) -> None:
-    """Remembers that a person has acknowledged the statement in force."""
+    """Notes that a person has acknowledged the current statement."""
     try:
         _note(settings, "acknowledged")
     except OSError as error:
@@ -59,7 +59,7 @@ def _read(settings: Settings) -> dict[str, Any]:
     nothing: dict[str, Any] = {"said": {}, "acknowledged": {}}
     try:
         told = orjson.loads(read_plain(disclosed_path(settings)))
-    except (OSError, ValueError):  # in doubt nobody was told
+    except (OSError, ValueError):  # in doubt, nobody was told
         return nothing
     is_usable = isinstance(told, dict) and all(isinstance(told.get(name), dict) for name in nothing)
     return told if is_usable else nothing

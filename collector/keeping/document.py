@@ -1,7 +1,7 @@
-"""The state file as a document: which bytes are a state, and what stands in it for each agent.
+"""The state file as a document: which bytes are a state, and what it holds for each agent.
 
-In: a file. Out: its entries, agent by agent and some at a time, and then all the rest of it; or an error that says why
-it is no state. Nothing is changed here. What is laid out as we write it is never in memory as a whole.
+In: a file. Out: its entries, agent by agent and some at a time, and then everything else in it; or an error that says
+why it is not a state. Nothing is changed here. A file laid out as we write it is never in memory as a whole.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def opened(path: Path) -> IO[bytes]:
 
 
 def parsed(data: bytes) -> dict[str, Any]:
-    """The document of a state; raises ValueError if the data is not one."""
+    """Parses a state. Raises ValueError if the data is not one."""
     document = orjson.loads(data)
     if not isinstance(document, dict):
         raise ValueError("it is not a JSON object")
@@ -44,18 +44,18 @@ def parsed(data: bytes) -> dict[str, Any]:
 
 
 def sections_of(document: dict[str, Any]) -> dict[str, Members]:
-    """The files of each agent in it."""
+    """The files of each agent in the document."""
     found = {agent: section.get("files") for agent, section in document.items() if isinstance(section, dict)}
     return {agent: files for agent, files in found.items() if isinstance(files, dict)}
 
 
 class Pieces:
-    """A state that is laid out as we write it: its sections, each agent once with nothing and then with its entries,
-    some at a time. `rest` is everything else, once they have been read to the end.
+    """Reads a state laid out as we write it. Yields each agent once without entries, then with some of its entries at a
+    time. At the end, `rest` holds everything else.
 
-    Raises ValueError on any other layout, and on damage. Pieces are cut where the text looks as it does between two
-    entries. The parser then tells: cut inside of a string or of an entry, it is not JSON. So what goes through here
-    means what it means to a parser of the whole file.
+    Raises ValueError on any other layout, and on damage. The text is cut wherever it looks like the boundary between
+    two entries. If that was inside a string or an entry, the piece is not JSON and the parser rejects it. So anything
+    that passes means the same here as to a parser of the whole file.
     """
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -66,7 +66,7 @@ class Pieces:
     def __iter__(self) -> Iterator[tuple[str, Members]]:
         self._read_on()
         head, section, self._text = self._text.partition(_SECTION)
-        # With three brackets this is an object only if the section is one of the document's own, and no deeper.
+        # With three brackets, this is an object only if the section is at the top level of the document, not deeper.
         self.rest = parsed(head + section + b"}}}")
         agent = list(self.rest)[-1]
         if self.rest.pop(agent) != {"files": {}} or sections_of(self.rest):

@@ -1,9 +1,9 @@
-"""The entries of a state in memory: each rests as the bytes that stand for it in the file, until somebody asks.
+"""The entries of a state in memory. Each is kept as its bytes in the file, and decoded only on demand.
 
 In: entries, or members of the state file. Out: entries, or pieces of the next file. Most sources do not change from one
-pass to the next, and of those nobody asks more than whether they are as they were, which the bytes alone can tell. As
-objects, 100,000 entries take 70 MB and seven times as many things for the garbage collector to go through.
-Invariant: what is in here can be decoded.
+pass to the next, and the bytes alone can tell that. As objects, 100,000 entries take 70 MB and give the garbage
+collector seven times as many objects to visit.
+Invariant: everything in here can be decoded.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ class Entries(MutableMapping[str, Entry]):
     def __contains__(self, key: object) -> bool:
         return key in self._encoded
 
-    def get(self, key: str) -> Entry | None:  # type: ignore[override]  # the inherited one raises and catches
-        """An entry, if there is one."""
+    def get(self, key: str) -> Entry | None:  # type: ignore[override]  # the inherited one raises and catches an error
+        """The entry, if there is one."""
         return self[key] if key in self._encoded else None
 
     def is_at_rest(self, key: str, stamp: Stamp) -> bool:
-        """Whether a source is as it was when all of it was safe: then there is nothing to read, send or remember.
+        """Whether a source has not changed since all of it was safe: then there is nothing to read, send or remember.
 
-        False where that takes a closer look. What says that a source is skipped or missing comes after the stamp.
+        False if telling takes a closer look: the notes that a source is skipped or missing come after the stamp.
         """
         encoded = self._encoded.get(key)
         return (
@@ -62,9 +62,9 @@ class Entries(MutableMapping[str, Entry]):
         )
 
     def take(self, members: dict[str, Any]) -> None:
-        """Takes over members of a state file, all or none; raises if one is no entry.
+        """Takes over members of a state file, all or none. Raises if one is not an entry.
 
-        Each is taken out of `members`: both at once would take twice the memory.
+        Each is removed from `members`, because keeping both would take twice the memory.
         """
         for value in members.values():
             _decoded(value)
@@ -74,7 +74,7 @@ class Entries(MutableMapping[str, Entry]):
             self._encoded[key] = _encoded(members.pop(key))
 
     def written(self, keys: Iterable[str] | None = None) -> Iterator[bytes]:
-        """The entries as members of a JSON object, some at a time; all of them, or those of `keys`."""
+        """The entries as members of a JSON object, some at a time; all of them, or only those of `keys`."""
         encoded = self._encoded
         todo = iter(encoded if keys is None else keys)
         between = b""
@@ -83,16 +83,16 @@ class Entries(MutableMapping[str, Entry]):
             between = b","
 
     def as_written(self, key: str) -> dict[str, Any]:
-        """What stands for an entry in the file."""
+        """An entry as the file has it."""
         value: dict[str, Any] = orjson.loads(b"{%s}" % self._encoded[key])
         return value
 
     def clear(self) -> None:
-        """Forgets them all."""
+        """Forgets all entries."""
         self._encoded.clear()
 
     def repack(self) -> None:
-        """Makes all of them anew, side by side in memory."""
+        """Makes all entries anew, side by side in memory."""
         pieces = list(self.written())
         self.clear()
         for piece in pieces:
@@ -100,7 +100,7 @@ class Entries(MutableMapping[str, Entry]):
 
 
 def _encoded(value: dict[str, Any]) -> bytes:
-    """The members of an object. A copy, because what orjson returns is cut short from a larger buffer that stays."""
+    """The members of an object. Slicing copies them: the bytes that orjson returns keep a larger buffer alive."""
     return orjson.dumps(value)[1:-1]
 
 
@@ -111,7 +111,7 @@ def _as_written(entry: Entry) -> dict[str, Any]:
         encoded["anchor"] = anchor
     if stamp is not None:
         encoded["mtime"] = stamp.mtime_ns // 1_000_000
-        # In this order, and after the offset: `is_at_rest` goes by the first and the last bytes.
+        # In this order, and after the offset: `is_at_rest` compares the first and the last bytes.
         encoded["size"], encoded["mtime_ns"], encoded["inode"] = stamp
     if entry.skip:
         encoded["skip"] = entry.skip
@@ -121,7 +121,7 @@ def _as_written(entry: Entry) -> dict[str, Any]:
 
 
 def _decoded(value: dict[str, Any]) -> Entry:
-    """An entry. One that has only {offset, mtime}, as written by hand, has no digests to verify it by."""
+    """Decodes an entry. One with only {offset, mtime}, as written by hand, has no digests to verify it by."""
     stamp = None
     if "mtime_ns" in value:
         stamp = Stamp(int(value["size"]), int(value["mtime_ns"]), int(value["inode"]))

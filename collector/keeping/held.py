@@ -1,8 +1,8 @@
 """Held files: which unsent sources are kept from deletion, how they are read, and plans for more.
 
-In: the directory of held files, what was found, what is remembered. Out: values. Nothing changes here; rescue.py
-carries the plans out. The index is written before the first link and after the last unlink. So a crash leaves either a
-name in the index without a file, which is passed over, or a file that the index does not name, which is a stray.
+In: the directory of held files, what was found, and the state's entries. Out: values. Nothing changes here; rescue.py
+carries out the plans. The index is written before the first link and after the last unlink. So a crash leaves either a
+name in the index without a file, which is ignored, or an unfinished copy that the index does not name: a stray.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from collector.reading.opened import opened
 from collector.settings.options import SweptSettings
 
 INDEX = "index.json"
-DAMAGES = (PermissionError, NotADirectoryError, IsADirectoryError)  # and no passing ones
+DAMAGES = (PermissionError, NotADirectoryError, IsADirectoryError)  # not errors that may pass
 
 
 class HeldFile(NamedTuple):
-    """A file that is held. `original` is the source as it was found, `start` how far it was safe at that time. `sinks`
-    have not got it all yet; a file that names none was held before sinks were told apart."""
+    """A held file. `original` is the source as it was found, `start` how far it was safe at that time. `sinks` have not
+    received all of it yet; a file that names none was held before sinks were told apart."""
 
     number: int
     original: Source
@@ -36,11 +36,11 @@ class HeldFile(NamedTuple):
     sinks: tuple[str, ...] = ()
 
     def is_for(self, sink: SinkIdentity) -> bool:
-        """Whether this sink is one of those that it is held for."""
+        """Whether the file is held for this sink."""
         return not self.sinks or any(map(sink.is_named, self.sinks))
 
     def without(self, sink: SinkIdentity) -> HeldFile | None:
-        """The same once this sink has got it all; None if no other waits for it."""
+        """The file once this sink has received all of it; None if no other sink is waiting for it."""
         others = tuple(text for text in self.sinks if not sink.is_named(text))
         return self._replace(sinks=others) if others else None
 
@@ -51,9 +51,11 @@ class HeldFile(NamedTuple):
 
 
 class StandIns(NamedTuple):
-    """How held files are read. `read_as`: the source of each, by number: its original, or the held file. `sources`:
-    those that are read from here, because the original is gone or another file has its name. `starts`: positions that
-    the state does not know."""
+    """How held files are read.
+
+    `read_as` maps the number of each to its source: the original, or the held file. `sources` are the held files to
+    read, because the original is gone or another file has its name. `starts` are positions that the state lacks.
+    """
 
     sources: list[Source]
     starts: dict[str, Position]
@@ -63,7 +65,7 @@ class StandIns(NamedTuple):
 class Plan(NamedTuple):
     """What to do, in this order: complete copies whose originals have grown, take hold of files, let go of others.
 
-    `changed` are held for other sinks than before: for one more, or no longer for the one that got them.
+    The sinks of `changed` files differ from before: one was added, or one has received everything.
     """
 
     complete: tuple[tuple[HeldFile, Source], ...] = ()
@@ -74,7 +76,7 @@ class Plan(NamedTuple):
 
 
 class Held(NamedTuple):
-    """What is in the directory, oldest first; `copies` are the numbers of those that could not be linked."""
+    """The contents of the directory, oldest first; `copies` are the numbers of files that could not be linked."""
 
     directory: Path
     name_companion: Callable[[Source], str]
@@ -84,7 +86,7 @@ class Held(NamedTuple):
     damage: str = ""
 
     def path_of(self, file: HeldFile) -> Path:
-        """Where it is."""
+        """The path of a held file."""
         return self.directory / file.name
 
     def companion_of(self, file: HeldFile) -> str:
@@ -96,11 +98,11 @@ class Held(NamedTuple):
         return [name for name in (file.name, self.companion_of(file)) if name]
 
     def has(self, source: Source) -> bool:
-        """Whether a source is one of these rather than a file below a root."""
+        """Whether a source is a held file rather than a file below a root."""
         return source.root.path == str(self.directory)
 
     def as_source(self, file: HeldFile, like: Source) -> Source | None:
-        """A held file as a source to read in place of another one; None if it is gone."""
+        """A held file as a source to read in place of `like`; None if the file is gone."""
         path = self.path_of(file)
         with contextlib.suppress(OSError):
             stamp = stamp_of(path.stat(follow_symlinks=False))
@@ -108,7 +110,7 @@ class Held(NamedTuple):
         return None
 
     def stamps_now(self, read_as: Mapping[int, Source]) -> dict[int, Stamp]:
-        """The stamp of each as it is now, or of its original. A link still has one when its original is gone."""
+        """The current stamp of each held file or its original. A link keeps its stamp when the original is gone."""
         stamps = {}
         for file in self.files:
             with contextlib.suppress(OSError, KeyError):
@@ -123,7 +125,7 @@ class Held(NamedTuple):
         roots: Iterable[Root],
         is_wanted: Callable[[Source], bool],
     ) -> StandIns:
-        """Compares what is held with what was found, by inode and by bytes. The newest has first claim to a name."""
+        """Compares held files with what was found, by inode and by bytes. The newest has the first claim to a name."""
         if not self.files:
             return StandIns([], {}, {})
         known_roots = {root.path: root for root in roots}
@@ -138,7 +140,7 @@ class Held(NamedTuple):
 
         for file in reversed(self.files):
             root = known_roots.get(file.original.root.path)
-            # Of a root that is no longer configured, and of a project that is in doubt, nothing is read; it stays held.
+            # Files of a root that is no longer configured, or of a project in doubt, are not read, but stay held.
             source = self.as_source(file, file.original._replace(root=root)) if root is not None else None
             if source is None or not is_wanted(source):
                 continue
@@ -146,7 +148,7 @@ class Held(NamedTuple):
             if original is None:
                 key, start = _key_and_start(file, source, known, by_key)
                 if start is not None:
-                    starts[key] = start._replace(stamp=None)  # without a stamp, so that it is opened
+                    starts[key] = start._replace(stamp=None)  # without a stamp, so that the file is opened
                 by_key[key] = source = source._replace(key=key)
                 sources.append(source)
             read_as[file.number] = original or source
@@ -161,10 +163,10 @@ class Held(NamedTuple):
         settings: SweptSettings,
         sink: SinkIdentity = NO_SINK,
     ) -> Plan:
-        """Takes the files that are swept first, those written longest ago, while there is room."""
+        """Holds files in the order in which they are swept, longest unmodified first, while there is room."""
         known, changed = set(), []
         here = (sink.text,) if sink.text else ()
-        for file in self.files:  # a link is one inode; a copy also stands for any file that continues where it ends
+        for file in self.files:  # a link stands for one inode, a copy for any file with its key
             inode = 0 if file.number in self.copies else file.original.stamp.inode
             key = read_as.get(file.number, file.original).key
             known.add((key, inode))
@@ -174,7 +176,7 @@ class Held(NamedTuple):
             source
             for source in sorted(found, key=lambda source: source.stamp.mtime_ns)
             if unsent.get(source.key)
-            # A document says how things are, not what happened: an old one holds nothing that a new one lacks.
+            # A document describes the present, not what happened: an old one holds nothing that a new one lacks.
             and not source.kind.is_document
             and known.isdisjoint({(source.key, 0), (source.key, source.stamp.inode)})
         ]
@@ -183,13 +185,13 @@ class Held(NamedTuple):
         take: list[HeldFile] = []
         for source in wanted:
             size = unsent[source.key]
-            # One that does not fit is left out, and smaller ones after it may still find room.
+            # If one does not fit, smaller ones after it may still find room.
             if len(self.files) + len(take) < settings.max_files and size <= room:
                 entry = entries.get(source.key)
                 number, room = number + 1, room - size
                 start = entry.position if entry else None
                 take.append(HeldFile(number, source, start, size, here))
-        # A copy is completed only from an original that was found just now, not from a held file.
+        # Complete a copy only from an original that was found just now, not from a held file.
         there = {source.key for source in found}
         copies = [(file, read_as[file.number]) for file in self.files if file.number in self.copies & read_as.keys()]
         complete = [(file, source) for file, source in copies if source.key in there and not self.has(source)]
@@ -202,7 +204,7 @@ class Held(NamedTuple):
         stamps: Mapping[int, Stamp],
         sink: SinkIdentity = NO_SINK,
     ) -> Plan:
-        """Lets go of what was sent to its end, here or as the original, and has not changed since (`stamps`)."""
+        """Lets go of files that were sent to the end, from here or as the original, and have not changed since."""
         sent = {number: entries[each.key].position.stamp for number, each in read_as.items() if each.key in entries}
         still = {number for number, stamp in stamps.items() if sent.get(number) == stamp}
         sent_here = [file for file in self.files if file.number in still and file.is_for(sink)]
@@ -212,7 +214,7 @@ class Held(NamedTuple):
 
 
 def look_into(directory: Path, name_companion: Callable[[Source], str] = lambda _: "") -> Held:
-    """What is held. Changes nothing, even if it finds damage."""
+    """Reads what is held. Changes nothing, even if it finds damage."""
     held = Held(directory, name_companion)
     try:
         names = set(os.listdir(directory))
@@ -223,7 +225,7 @@ def look_into(directory: Path, name_companion: Callable[[Source], str] = lambda 
         return held
     except (*DAMAGES, ValueError, KeyError, TypeError, AttributeError) as error:
         return held._replace(damage=type(error).__name__)
-    except OSError as error:  # a disk or a server that fails, or no descriptor left: moved aside, it would be lost
+    except OSError as error:  # a failing disk or server, or no descriptors left: moved aside, the files would be lost
         raise StateError(
             f"Cannot read what is held in {directory}: {error.strerror}. It may be all that is left of some "
             "transcripts, so nothing is sent until it can be read. Check the disk, or move that directory aside."
@@ -237,7 +239,7 @@ def _original_of(
     file: HeldFile, source: Source, by_key: Mapping[str, Source], by_inode: Mapping[int, Source]
 ) -> Source | None:
     """The file that still has everything the held one has, under any name; None if only the held one has it."""
-    # By inode alone where it is a link; samefile, because two file systems may use one number.
+    # A link is recognised by its inode; samefile, because two file systems may use the same number.
     linked = by_inode.get(source.stamp.inode)
     with contextlib.suppress(OSError):
         if linked is not None and os.path.samefile(linked.path, source.path):
@@ -250,7 +252,7 @@ def _original_of(
 def _key_and_start(
     file: HeldFile, source: Source, known: Callable[[str], Position | None], taken: Mapping[str, Source]
 ) -> tuple[str, Position | None]:
-    """The original's key; if another file has that name now, a key of its own, with the offset reached so far."""
+    """The original's key or, if another file has that name now, a key of its own; and a start the state lacks."""
     key, start = file.original.key, None
     own = f"{key} (held {file.original.stamp.inode})"
     so_far = known(key)
@@ -261,7 +263,7 @@ def _key_and_start(
         start = so_far = so_far if so_far is not None and begins_as(source, so_far) else None
     first = file.start
     if first is not None and first.offset and source.stamp.inode != file.original.stamp.inode:
-        # A copy holds nothing before its start, so it is read from there, unless a later position is known that fits.
+        # A copy holds nothing before its start, so it is read from there, unless a later known position fits it.
         is_known = so_far is not None and so_far.offset >= first.offset and begins_as(source, so_far)
         if not is_known and begins_as(source, first):
             start = first
@@ -269,7 +271,7 @@ def _key_and_start(
 
 
 def begins_as(source: Source, position: Position) -> bool:
-    """Whether this is the file that was read up to this position."""
+    """Whether this file is the one that was read up to this position."""
     try:
         with opened(source) as file:
             return file.begins_as(position)
@@ -289,7 +291,7 @@ def end_of(source: Source) -> Position | None:
 
 
 def index_of(files: Iterable[HeldFile]) -> bytes:
-    """The index as it is written. By json, not orjson: a path may hold bytes that are not text, as lone surrogates."""
+    """The index file's contents. Uses json, not orjson: in a path, bytes that are not UTF-8 become lone surrogates."""
     return json.dumps({"version": 1, "files": [_encode(file) for file in files]}).encode()
 
 
@@ -303,13 +305,13 @@ def _encode(file: HeldFile) -> dict[str, Any]:
         "unsent": file.unsent,
         "sinks": list(file.sinks),
     }
-    # Beside the start, as earlier versions take all that stands in it for a position.
+    # Beside `start`, because earlier versions read everything in that as a position.
     return {**item, "anchor": file.start.anchor} if file.start and file.start.anchor else item
 
 
 def _decode(item: dict[str, Any]) -> HeldFile:
     (place, label, *_), path, key, kind, priority, project, session_id, agent_id, stamp = item["source"]
-    root = Root(place, label, item.get("agent", ""))  # earlier versions wrote none: it then comes from the known root
+    root = Root(place, label, item.get("agent", ""))  # earlier versions wrote no agent: the known root supplies it
     source = Source(root, path, key, SourceKind(kind, priority), project, session_id, agent_id, Stamp(*stamp))
     start = Position(*item["start"][:3])._replace(anchor=str(item.get("anchor", ""))) if item["start"] else None
     return HeldFile(int(item["number"]), source, start, int(item["unsent"]), tuple(map(str, item.get("sinks", ()))))

@@ -1,7 +1,7 @@
-"""The installation file beside the state: what this installation calls itself, and the key of its redaction markers.
+"""The installation file beside the state: this installation's id, and the key of its redaction markers.
 
-In: its path. Out: an Installation, made at the first start. Invariant: nothing is sent under an id or a key that is not
-on disk, so a power cut cannot give the same secrets other markers.
+In: its path. Out: an Installation, created at the first start. Invariant: nothing is sent with an id or a key that is
+not on disk, so a power cut cannot give the same secrets different markers.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ DAMAGES = (ValueError, KeyError, TypeError)
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """What this installation calls itself, and the key of its redaction markers."""
+    """This installation's id, and the key of its redaction markers."""
 
     id: str
     key: bytes
 
 
 def load_installation(path: Path, *, may_write: bool) -> Installation:
-    """This installation's id and marker key; made at the first start."""
+    """This installation's id and marker key, created at the first start."""
     damage = ""
     try:
         return _read_installation(path)
     except FileNotFoundError:
         pass
     except PermissionError:
-        if may_write:  # what others were sent under that id and key must not get another
+        if may_write:  # later events must not get another id and key than those sent so far
             raise
         log.warning("the installation file may not be read by this user, so ids and markers differ", path=str(path))
-    except OSError as error:  # a disk or a server that fails: the file may be whole, and then it counts
+    except OSError as error:  # a failing disk or server: the file may be intact, and then it counts
         raise StateError(
             f"Cannot read {path}: {error.strerror}. Nothing was sent. Check the disk. If the file is beyond repair, "
             "move it aside; the next start makes a new one."
@@ -57,12 +57,12 @@ def load_installation(path: Path, *, may_write: bool) -> Installation:
 
 
 def damage_of(path: Path) -> str:
-    """Why the next start makes a new file; empty where it will not, or where there is none yet."""
+    """Why the next start will create a new file; empty if it will not, or if there is none yet."""
     try:
         _read_installation(path)
     except DAMAGES as error:
         return type(error).__name__
-    except OSError:  # whoever loads it says so
+    except OSError:  # loading it reports that
         return ""
     return ""
 
@@ -76,7 +76,7 @@ def _read_installation(path: Path) -> Installation:
 
 
 def _write_installation(path: Path, made: Installation, damage: str) -> Installation:
-    """Puts the file in place. If two agents start at once, the first one's file counts for both."""
+    """Puts the file in place. If two agents start at once, both use the file of the first."""
     temporary = path.with_name(f"{path.name}.new-{os.getpid()}-{threading.get_ident()}")
     try:
         make_private_directory(path.parent)
@@ -86,11 +86,11 @@ def _write_installation(path: Path, made: Installation, damage: str) -> Installa
             with created(temporary) as file:
                 file.write(orjson.dumps({"id": made.id, "key": made.key.hex()}))
                 file.flush()
-                os.fsync(file.fileno())  # before the rename, or a power cut could leave the name without the bytes
-            # A crash before this leaves a stray. Nothing was sent under this id yet, so the next start makes another.
+                os.fsync(file.fileno())  # otherwise a power cut could leave the name without the bytes
+            # A crash before this leaves a stray. Nothing was sent with this id yet, so the next start makes another.
             if not _put_first(temporary, path):
                 os.replace(temporary, path)
-            # Before anything is sent under this id: a power cut must not take the name, and with it the markers' key.
+            # Before anything is sent with this id: a power cut must not remove the file, and with it the marker key.
             fsync_directory(path.parent)
             return _read_installation(path)
         finally:
@@ -102,7 +102,7 @@ def _write_installation(path: Path, made: Installation, damage: str) -> Installa
 
 
 def _move_damaged(path: Path, damage: str) -> None:
-    """Keeps the file: a person may still find the key in it, which links earlier markers to later ones."""
+    """Moves the file aside: a person may still recover the key in it, which links earlier markers to later ones."""
     aside = path.with_name(f"{path.name}.damaged-{time.time_ns() // 1_000_000}")
     # A crash after this leaves no installation, and the next start makes a new one, as this one is about to.
     os.replace(path, aside)
@@ -116,7 +116,7 @@ def _move_damaged(path: Path, damage: str) -> None:
 
 
 def _put_first(temporary: Path, path: Path) -> bool:
-    """Gives the file its name unless that is taken; False where the file system cannot link."""
+    """Gives the file its name unless that is taken. False if the file system cannot link."""
     try:
         os.link(temporary, path)
     except FileExistsError:

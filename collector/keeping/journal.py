@@ -1,8 +1,8 @@
-"""The journal beside a large state: what has changed since the state was written whole, one line for each save.
+"""The journal beside a large state: the changes since the state was written whole, one line for each save.
 
 In: changed entries. Out: after a restart, the same entries in the same order. The first line names the state that the
 journal belongs to by a digest, so it is never applied to a newer or a restored one. A line is synced before it counts;
-a line that a crash cut short is passed over, with all that follows it.
+a line that a crash cut short is ignored, along with everything after it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ READ_AT_ONCE = 1 << 16
 
 
 class JournalUnusable(Exception):
-    """The state must be written whole: it is small, or shorter than its journal, or another one than the journal's."""
+    """The state must be written whole: it is small, shorter than its journal, or not the one the journal belongs to."""
 
 
 class Journal:
@@ -37,10 +37,10 @@ class Journal:
         self._size = 0
 
     def begin(self, base: Digest) -> None:
-        """Starts over: the state was written whole, and holds everything the journal said."""
+        """Starts over: the state was written whole, and holds everything that was in the journal."""
         self._base, self._size = None, 0
-        # A crash before this, or a failure, leaves a journal that belongs to no state any more. It is never applied,
-        # and the next one replaces it.
+        # A crash or a failure here leaves a journal that no longer belongs to any state. It is never applied, and the
+        # next one replaces it.
         with contextlib.suppress(OSError):
             self.path.unlink()
         if base.size >= self.used_from:
@@ -49,7 +49,7 @@ class Journal:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the state file alone says everything."""
+        """Whether the state file alone holds everything."""
         return not self._size
 
     def append(self, changes: dict[str, Any]) -> None:
@@ -63,15 +63,15 @@ class Journal:
             opened = self._opened() if self._size else created(self.path)
         except FileNotFoundError:
             raise JournalUnusable from None
-        # A failure or a crash may leave half of the line on disk. Nothing may follow that, because it would be passed
-        # over as well: without a base, the next save writes the state whole.
+        # A failure or a crash may leave half of the line on disk. Nothing may follow it, because that would be ignored
+        # as well: without a base, the next save writes the state whole.
         base, self._base = self._base, None
         with opened as file:
             file.write(line)
             file.flush()
             os.fsync(file.fileno())
         if not self._size:
-            fsync_directory(self.path.parent)  # or a power cut could take the name of a journal that already counts
+            fsync_directory(self.path.parent)  # otherwise a power cut could remove a journal that already counts
         self._base = base
         self._size += len(line)
 
@@ -80,8 +80,8 @@ class Journal:
         return os.fdopen(os.open(self.path, flags), "wb")
 
     def read(self, base: IO[bytes]) -> Iterator[dict[str, Any]]:
-        """The changes since this base was written; none if the journal belongs to another one."""
-        if not self.path.is_file():  # a pipe would be waited for
+        """The changes since this base was written; none if the journal belongs to another base."""
+        if not self.path.is_file():  # opening a pipe would wait for a writer
             return
         with contextlib.suppress(OSError), open(self.path, "rb") as lines:
             for number, line in enumerate(lines):
@@ -103,14 +103,14 @@ class Journal:
 
 
 class Digest:
-    """Tells one whole state from another. It is built from the pieces as they are written."""
+    """Identifies a whole state. It is built from the pieces as they are written."""
 
     def __init__(self) -> None:
         self._hash, self.size = blake2b(digest_size=16), 0
 
     @classmethod
     def of(cls, file: IO[bytes]) -> Digest:
-        """That of a whole file."""
+        """The digest of a whole file."""
         digest = cls()
         file.seek(0)
         while piece := file.read(READ_AT_ONCE):

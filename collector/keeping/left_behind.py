@@ -1,9 +1,9 @@
-"""What is kept beside a state but no longer belongs to anything: held files whose index was damaged, and what was held
-or quarantined for sinks that are no longer configured.
+"""Files beside a state that no longer belong to anything: held files whose index was damaged, and files held or
+quarantined for sinks that are no longer configured.
 
-In: the state file of an agent, and those of its sinks. Out: what else lies beside them under its name, and what held
-transcripts say of themselves, since nothing else tells whose they are. Nothing sends them. Invariants: excluding a
-project reaches them too; what another agent keeps there is not looked at.
+In: the state file of an agent, and those of its sinks. Out: other files beside them under the agent's name, and what
+held transcripts say about themselves, because nothing else tells which project they belong to. Nothing sends them.
+Invariants: excluding a project reaches them too; files that another agent keeps there are not touched.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ def left_behind(base: Path, states: Sequence[Path]) -> list[Path]:
     """Every held transcript unknown to an agent with these states."""
     known = {state.with_name(state.stem + HELD) for state in states}
     directories = _named_after(base, f"{HELD}.damaged-*") | _named_after(base, HELD) - known
-    directories |= {path for path in known if look_into(path).damage}  # it is moved when something is held again
+    directories |= {path for path in known if look_into(path).damage}  # it is moved aside when something is held again
     return [path for directory in sorted(directories) for path in sorted(directory.glob(f"*{TRANSCRIPT}"))]
 
 
 def quarantines_left_behind(base: Path, states: Sequence[Path]) -> list[Path]:
-    """Every quarantine of an agent that belongs to none of these states."""
+    """Every quarantine of an agent that does not belong to any of these states."""
     return sorted(_named_after(base, QUARANTINE) - {state.with_name(state.stem + QUARANTINE) for state in states})
 
 
@@ -40,7 +40,7 @@ def _named_after(base: Path, ending: str) -> set[Path]:
 
 
 def drop_left_behind(base: Path, states: Sequence[Path], is_meant: Callable[[Iterable[str]], bool]) -> int:
-    """Drops the matching ones, going by what their records say; returns how many there were."""
+    """Drops held transcripts whose records match. Returns how many."""
     dropped = 0
     for path in left_behind(base, states):
         try:
@@ -56,7 +56,7 @@ def drop_left_behind(base: Path, states: Sequence[Path], is_meant: Callable[[Ite
 
 
 def said_in(path: Path) -> Iterator[str]:
-    """The texts at the top of every record: its session, its directory. What is nested deeper may mention anything."""
+    """The top-level strings of every record, such as its session and directory. Deeper ones may mention anything."""
     with contextlib.suppress(FileNotFoundError), os.fdopen(opened_plain(path), "rb") as lines:
         for line in lines:
             with contextlib.suppress(ValueError):
@@ -67,7 +67,7 @@ def said_in(path: Path) -> Iterator[str]:
 def _drop(path: Path) -> None:
     for each in path.parent.glob(f"{path.stem}.*"):  # its companion goes with it
         each.unlink(missing_ok=True)
-    # The index still names it, and is passed over there. A crash before this leaves one that names nothing.
+    # The index still names the file, which is ignored. A crash before this leaves an index that names nothing.
     if {each.name for each in path.parent.iterdir()} <= {INDEX}:
         (path.parent / INDEX).unlink(missing_ok=True)
         path.parent.rmdir()

@@ -1,8 +1,8 @@
-"""What a person wants never sent: history, to one sink; what was written during some pauses, to any sink.
+"""What a person wants never sent: history, to one sink; anything written during certain pauses, to any sink.
 
-In: a state's path. Out: from when to when these pauses lasted. Offsets keep the sinks of today from what was written
-then; a sink that is sent its history later goes by the times in it. Invariant: in doubt nothing is sent, so a file that
-cannot be read or understood is a StateError. It is written whole, before the pause ends.
+In: a state's path. Out: from when to when these pauses lasted. For today's sinks, offsets exclude what was written
+then; for a sink that is sent its history later, the times in the lines do. Invariant: in doubt, nothing is sent, so a
+file that cannot be read or understood is a StateError. It is written whole, before the pause ends.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Span = tuple[str, str]
 
 
 def left_out_path(state_path: Path) -> Path:
-    """The file that belongs to a state, and to all others beside it."""
+    """The file for a state and all others beside it."""
     return state_path.with_name("paused.left-out.json")
 
 
@@ -33,7 +33,7 @@ def note_left_out(state_path: Path, since: float, until: float) -> None:
 
 
 def spans_left_out(state_path: Path) -> list[Span]:
-    """From when to when nothing that was written is sent."""
+    """The spans of time of which nothing is sent."""
     path = left_out_path(state_path)
     try:
         return [(str(since), str(until)) for since, until in orjson.loads(read_plain(path))["pauses"]]
@@ -48,13 +48,13 @@ def spans_left_out(state_path: Path) -> list[Span]:
 
 
 def is_history(source: Source, state: State) -> bool:
-    """Whether all of a source is from before the moment up to which a person wanted nothing sent to this sink."""
+    """Whether all of a source is older than the moment up to which a person wanted nothing sent to this sink."""
     until = state.left_out_at(source.key)
     return bool(until) and timestamp(source.stamp.mtime_ns / 1e9)[:TO_THE_SECOND] <= until[:TO_THE_SECOND]
 
 
 def to_be_sent(source: Source, state: State) -> int:
-    """The bytes of a source that wait to be sent. Of history a pass only finds out that it is left out."""
+    """The bytes of a source that are waiting to be sent. History does not count: a pass would only leave it out."""
     return 0 if is_history(source, state) else state.lag_of(source)
 
 

@@ -1,8 +1,8 @@
 """The lock: only one agent works on a state at a time; a second one is told at once who holds it.
 
 In: the path of a state. Out: a `with` block during which no other agent writes beside it, or StateLocked. The system
-releases the lock when the process ends, however it ends, so no crash leaves it locked. If another directory takes
-the place of the state's, the lock does not cover it, so whoever holds the lock has to restart.
+releases the lock when the process ends, however it ends, so no crash leaves it locked. If another directory takes the
+place of the state's, the lock does not cover that one, so the agent that holds the lock must restart.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class Held(NamedTuple):
     descriptor: int
 
     def refuse_replaced(self) -> None:
-        """Raises if the directory was replaced, as when a home is mounted after the agent has started: then the
-        configuration, the marker key and the offsets differ too. A deleted directory is made again."""
+        """Raises if the directory was replaced, for example by a home mounted after the agent has started: then the
+        configuration, the marker key and the offsets differ too. A deleted directory is created again."""
         with contextlib.suppress(OSError):
             is_replaced = os.stat(self.path.parent).st_dev != self.device
-            # Not by its inode, for which some file systems make up another number each time.
+            # Do not compare inodes: some file systems make up a new number each time.
             if is_replaced or read_plain(lock_path(self.path)) != os.pread(self.descriptor, 1_000, 0):
                 raise StateReplaced(
                     f"Something else is now in the place of {self.path.parent}, such as a home mounted later. Nothing "
@@ -80,7 +80,7 @@ def lock(path: Path, purpose: str) -> Iterator[Held]:
     """Holds the state for this process. If another one has it, raises StateLocked at once, naming the holder."""
     try:
         make_private_directory(path.parent)
-        # O_NOFOLLOW, or a link's target would be truncated.
+        # O_NOFOLLOW, because otherwise the target of a link would be truncated.
         descriptor = opened_plain(lock_path(path), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW)
     except OSError as error:
         raise StateError(
@@ -96,7 +96,7 @@ def lock(path: Path, purpose: str) -> Iterator[Held]:
                 "stop that one first, or name another file with --state."
             ) from None
         since = time.strftime("%Y-%m-%d %H:%M:%S")
-        with contextlib.suppress(OSError):  # a full disk: the lock holds, only without a name in it
+        with contextlib.suppress(OSError):  # a full disk: the lock holds, but names nobody
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, f"collector {purpose}, process {os.getpid()}, since {since}\n".encode(), 0)
         yield Held(path, os.stat(path.parent).st_dev, descriptor)

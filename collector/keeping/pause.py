@@ -1,8 +1,8 @@
 """Off means off: whether anything may be sent, going by the configuration (`enabled`) and the pause file.
 
-In: the settings. Out: why nothing is sent, or None. Invariant: in doubt nothing is sent: a pause file that
-cannot be read or understood counts as a pause without an end. The file is written whole, so a restart finds it, and
-every agent with a state in the same directory goes by it.
+In: the settings. Out: why nothing is sent, or None. Invariant: in doubt, nothing is sent: a pause file that cannot be
+read or understood counts as a pause without an end. The file is written whole, survives restarts, and applies to every
+agent with a state in the same directory.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ from collector.settings import Settings
 
 
 class Standstill(NamedTuple):
-    """Why nothing is sent: `by` is configuration, disclosure, pause or request; the moments are empty where there are
-    none."""
+    """Why nothing is sent: `by` is configuration, disclosure, pause or request; `since` and `until` may be empty."""
 
     by: str
     place: str
@@ -42,7 +41,7 @@ class Standstill(NamedTuple):
 
 
 def standstill(settings: Settings, now: float | None = None) -> Standstill | None:
-    """Why nothing may be sent; None where it may."""
+    """Why nothing may be sent; None if sending is allowed."""
     if not settings.enabled:
         return Standstill("configuration", settings.origins.place("enabled") or "a command line flag")
     if waits_for_acknowledgement(settings):
@@ -51,7 +50,7 @@ def standstill(settings: Settings, now: float | None = None) -> Standstill | Non
 
 
 def before_each_request(settings: Settings) -> Callable[[], Standstill | None]:
-    """A cheap form of `standstill` to ask before each request: what only a reload can change is looked up once."""
+    """A cheap form of `standstill` to call before each request: anything only a reload can change is looked up once."""
     if not settings.enabled or settings.disclosure.require_ack:
         return lambda: standstill(settings)
     state_path = settings.state_path
@@ -59,7 +58,7 @@ def before_each_request(settings: Settings) -> Callable[[], Standstill | None]:
 
 
 def before_each_request_of_a_pass(settings: Settings) -> Callable[[], Standstill | None]:
-    """The same for a pass: one under way when a person asks to leave out what is unsent must not go on sending it."""
+    """The same for a pass, which must not go on sending once a person has asked to leave out what is unsent."""
     usual, asked = before_each_request(settings), request_path(settings.state_path)
     return lambda: usual() or (Standstill("request", str(asked)) if asked.exists() else None)
 
@@ -91,7 +90,7 @@ def pause(state_path: Path, now: float, until: float | None) -> None:
 
 
 def paused_since(state_path: Path, now: float) -> float | None:
-    """When the pause in force began; None if there is none, or nobody knows."""
+    """When the pause in force began; None if there is none or its beginning is unknown."""
     if read_pause(state_path, now) is None:
         return None
     try:
@@ -121,7 +120,7 @@ def request_path(state_path: Path) -> Path:
 
 
 def ask_to_leave_out(state_path: Path) -> None:
-    """Asks the agent of this state to take what there is now as sent, before it sends anything else."""
+    """Asks the agent of this state to count everything that exists now as sent, before it sends anything else."""
     write_whole(request_path(state_path), {})
 
 
@@ -131,7 +130,7 @@ def is_asked_to_leave_out(state_path: Path) -> bool:
 
 
 def done_leaving_out(state_path: Path) -> None:
-    """Clears the request. After a crash before this, the next pass leaves out what was written since, too."""
+    """Clears the request. After a crash before this, the next pass also leaves out what was written in between."""
     path = request_path(state_path)
     try:
         path.unlink(missing_ok=True)
@@ -143,10 +142,10 @@ def done_leaving_out(state_path: Path) -> None:
 
 
 def write_whole(path: Path, content: dict[str, object]) -> None:
-    """Writes what a person has said; raises StateError."""
+    """Writes a file for a person's request. Raises StateError if that fails."""
     try:
         make_private_directory(path.parent)
-        # Crash window: before the end of this block nothing has changed, and the command has not said that it has.
+        # Crash window: before the end of this block, nothing has changed, and the command has not said that it has.
         with replacing(path) as file:
             file.write(orjson.dumps(content))
     except OSError as error:

@@ -1,11 +1,11 @@
-"""The quarantine: what could not be read or was not accepted, redacted, with its reason and its place.
+"""The quarantine: anything that could not be read or was not accepted, redacted, with its reason and its place.
 
 In: things to quarantine, and entries to drop. Out: entries, one JSON object per line, mode 0600, written and synced
 before the offset that passes them is saved (promise 1). An entry is one thing at one place: the same bytes in two
-sources are two entries under one id, and the same line quarantined again after a crash is one entry. Each names the
-sink that was in force. When the file is full the oldest entries go, and their number is returned to be logged as an
-error. The agent adds while a person may be dropping or retrying, so every writer holds the lock beside the file for as
-long as it takes.
+sources are two entries with one id, and the same line quarantined again after a crash is one entry. Each names the sink
+that was in force. When the file is full, the oldest entries are dropped, and their number is returned to be logged as
+an error. The agent may add while a person drops or retries, so every writer holds the lock beside the file while it
+writes.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Quarantine:
         self._counted_at: tuple[int, int, int] | None = None
 
     def add(self, things: Iterable[Quarantined]) -> int:
-        """Adds these; returns how many old entries had to go. Nothing counts as written until this returns."""
+        """Adds entries. Returns how many old ones were dropped. Nothing counts as written until this returns."""
         now = timestamp()
         lines = [orjson.dumps({**thing._asdict(), **self._always, "time": now}) + b"\n" for thing in things]
         if not lines:
@@ -60,40 +60,39 @@ class Quarantine:
         is_new = not self.path.exists()
         descriptor = opened_plain(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW)
         try:
-            os.fchmod(descriptor, 0o600)  # it may have come from a backup
+            os.fchmod(descriptor, 0o600)  # the file may have come from a backup
             before = os.fstat(descriptor).st_size
-            # A crash in the middle of the write leaves half an entry. Its offset was not saved either, so the same
-            # entry comes again. The half gets a line end of its own, or it would swallow the entry that follows.
+            # A crash in the middle of the write leaves half an entry. Its offset was not saved either, so the entry is
+            # added again. The half gets a newline of its own, because otherwise it would swallow the next entry.
             is_cut = before and os.pread(descriptor, 1, before - 1) != b"\n"
             try:
                 _write(descriptor, (b"\n" if is_cut else b"") + b"".join(lines))
-                # The committer saves the state only after this returns, so no offset on disk is past anything that is
-                # not on disk.
+                # The committer saves the state only after this, so no offset on disk is past anything that is not.
                 os.fsync(descriptor)
             except OSError:
-                with contextlib.suppress(OSError):  # or a full disk would collect one half after another
+                with contextlib.suppress(OSError):  # otherwise a full disk would collect one half after another
                     os.ftruncate(descriptor, before)
                 raise
             size = os.fstat(descriptor).st_size
         finally:
             os.close(descriptor)
         if is_new:
-            fsync_directory(self.path.parent)  # or a power cut could take the name, and with it every entry
+            fsync_directory(self.path.parent)  # otherwise a power cut could remove the file, and every entry with it
         return size
 
     def entries(self) -> list[dict[str, Any]]:
-        """The entries, oldest first; lines that a crash cut short are passed over."""
+        """The entries, oldest first, ignoring lines that a crash cut short."""
         found: dict[tuple[Any, ...], dict[str, Any]] = {}
         for entry in self._read():
             found.setdefault(_place(entry), entry)
         return list(found.values())
 
     def count(self) -> int:
-        """How many entries there are. The service asks again and again, so it takes little memory for a full file, and
-        none of its time while the file stays as it is."""
+        """How many entries there are. The service asks often, so this takes little memory even if the file is full, and
+        almost no time while it is unchanged."""
         try:
             status = self.path.stat()
-        except OSError:  # none, or one that cannot be read, which is for whoever reads it to say
+        except OSError:  # missing or inaccessible: `_read` tells which
             stamp = None
         else:
             stamp = status.st_ino, status.st_size, status.st_mtime_ns
@@ -118,7 +117,7 @@ class Quarantine:
             ) from None
 
     def drop(self, entries: Iterable[dict[str, Any]]) -> int:
-        """Removes these, and not what has their ids at other places or for other sinks; returns how many there were."""
+        """Removes these entries, but none with the same id at other places or for other sinks. Returns how many."""
         meant, gone = set(map(_place, entries)), set()
         if not meant:
             return 0
@@ -133,7 +132,7 @@ class Quarantine:
         return len(gone)
 
     def _shrink(self, size: int) -> int:
-        """Drops lines from the beginning until there is room again, but never the newest. Memory holds one line."""
+        """Drops lines from the start until there is room again, but never the newest. Holds one line in memory."""
         gone, at = 0, 0
         with self._rewritten() as (old, new):
             for line in old:
@@ -146,15 +145,15 @@ class Quarantine:
 
     @contextlib.contextmanager
     def _rewritten(self) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
-        """The old file to read, and a new one to write, which replaces it at the end."""
-        # A crash before the end of this block leaves the old file. It still holds what a person drops, who has not
-        # been told yet that it is gone; or the oldest entries, which will go when the next ones come.
+        """The old file to read, and a new one to write, which replaces the old one at the end."""
+        # A crash before the end of this block leaves the old file. It still holds the entries that a person is
+        # dropping, who has not been told yet that they are gone; or the oldest ones, which are dropped next time.
         with os.fdopen(opened_plain(self.path), "rb") as old, replacing(self.path) as new:
             yield old, new
 
     @contextlib.contextmanager
     def _locked(self, consequence: str) -> Iterator[None]:
-        """Keeps other writers out. Any failure inside becomes a StateError that says what follows from it."""
+        """Keeps other writers out. Any failure inside becomes a StateError that states its consequence."""
         try:
             make_private_directory(self.path.parent)
             lock = self.path.with_name(self.path.name + ".lock")
@@ -172,13 +171,13 @@ class Quarantine:
 
 
 def _write(descriptor: int, data: bytes) -> None:
-    """Writes all of it, without a buffer that would try again when it is closed."""
+    """Writes everything, without a buffer that would try again when it is closed."""
     while data:
         data = data[os.write(descriptor, data) :]
 
 
 def _wait_for(descriptor: int, seconds: float) -> None:
-    """Takes the lock, but gives up in the end: a holder that never lets go must not stop the agent forever."""
+    """Takes the lock, or gives up after `seconds`: a holder that never lets go must not stop the agent forever."""
     deadline = time.monotonic() + seconds
     while True:
         try:
@@ -192,7 +191,7 @@ def _wait_for(descriptor: int, seconds: float) -> None:
 
 
 def _entry(line: bytes) -> dict[str, Any] | None:
-    """A line as an entry; None if it is not one."""
+    """Parses a line; None if it is not an entry."""
     try:
         entry = orjson.loads(line)
         is_entry = all(isinstance(entry[name], str) for name in STRINGS) and isinstance(entry["offset"], int)

@@ -1,10 +1,10 @@
 """Rescue: takes hold of unsent transcripts while the sink is failing, and lets go of them once they are sent.
 
-In: what was found and what is remembered of it, from which held.py makes plans. Out: a hard link beside the state for
-each transcript that would be lost, which changes nothing about the original but its link count and change time. Where
-linking is impossible, a sparse copy: the unsent bytes at their places, and the bytes by which a position is recognised.
-Invariant: a file is in the index before it exists here, and is gone from here before it leaves the index, so a crash
-never leaves one that nobody knows.
+In: what was found and the state's entries, from which held.py makes plans. Out: a hard link beside the state for each
+transcript that would be lost, which changes nothing about the original but its link count and change time. Where
+linking is impossible, a sparse copy: the unsent bytes at their offsets, and the bytes that identify a position.
+Invariant: a file enters the index before it exists here, and is removed from here before it leaves the index, so a
+crash never leaves a whole file that the index does not name.
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ class HeldFiles:
 
     @property
     def held(self) -> Held:
-        """What is held. Read from disk when first asked for, which most commands never do."""
+        """What is held. Read from the disk on first use, which most commands never reach."""
         if self._held is None:
             self._held = look_into(self.directory, self.name_companion)
         return self._held
 
     def summary(self) -> dict[str, int]:
-        """For the status: how many files and unsent bytes are held, and for how many files there was no room."""
+        """For the status: how many files and unsent bytes are held, and how many files did not fit."""
         files = self.held.files
         return {"files": len(files), "bytes": sum(file.unsent for file in files), "left_out": self.left_out}
 
@@ -74,7 +74,7 @@ class HeldFiles:
         roots: Iterable[Root],
         is_wanted: Callable[[Source], bool],
     ) -> StandIns:
-        """What the pass after a full walk has to read from here. Remembered until stock is taken again."""
+        """What the pass after a full walk must read from here. Remembered until the next call."""
         stand_ins = self.held.find_stand_ins(found, entries, roots, is_wanted)
         self._read_as = stand_ins.read_as
         self._compared = frozenset(file.number for file in self.held.files)
@@ -86,7 +86,7 @@ class HeldFiles:
         return any(file.number not in self._compared for file in self.held.files)
 
     def stand_in_for(self, source: Source) -> Source | None:
-        """What to read in place of a source that was held in this very pass, and then deleted."""
+        """What to read in place of a source that was held and then deleted during this very pass."""
         for file in reversed(self.held.files):
             original = self._read_as.get(file.number)
             if original is not None and original.key == source.key:
@@ -94,7 +94,7 @@ class HeldFiles:
         return None
 
     def hold(self, found: Sequence[Source], state: State) -> None:
-        """Takes hold of those that have unsent bytes, because the sink is failing. A full disk is logged, no more."""
+        """Takes hold of sources with unsent bytes, because the sink is failing. If that fails, it is only logged."""
         if self.is_dry_run or not self.settings.hold:
             return
         unsent = {source.key: size for source in found if (size := unsent_of(source, state))}
@@ -107,7 +107,7 @@ class HeldFiles:
             return
         taken = len(self.held.files) - held
         left_out = plan.left_out + len(plan.take) - taken
-        if left_out > self.left_out:  # a glance says nothing about other files, so this only grows
+        if left_out > self.left_out:  # a glance sees only some files, so this only grows
             self.left_out = left_out
             limits = {"max_files": self.settings.max_files, "max_bytes": self.settings.max_bytes}
             log.warning("not all unsent files can be held", left_out=left_out, path=str(self.directory), **limits)
@@ -116,7 +116,7 @@ class HeldFiles:
             log.info("unsent files held", files=told["files"], bytes=told["bytes"])
 
     def let_go(self, state: State) -> None:
-        """Lets go of what was sent to its end. Call it only when the offsets are on disk."""
+        """Lets go of files that were sent to the end. Call this only once the offsets are on disk."""
         if self.is_dry_run:
             return
         self.left_out = 0
@@ -126,9 +126,9 @@ class HeldFiles:
             source = self._read_as[file.number]
             if self.held.has(source) and state.lag_of(source):
                 log.warning("a held file ended in half a line", source=source.key, bytes=state.lag_of(source))
-        with contextlib.suppress(OSError):  # what could not be removed is found, and let go of, at the next start
+        with contextlib.suppress(OSError):  # files that could not be removed are found and let go of at the next start
             self.carry_out(plan)
-        # What remains held counts with what is still unsent of it, so that the bounds leave room for others.
+        # Only the bytes still unsent count for files that remain, so that the bounds leave room for others.
         left = {number: state.lag_of(source) for number, source in self._read_as.items()}
         files = tuple(
             file._replace(unsent=left.get(file.number, file.unsent)) if file.is_for(self.sink) else file
@@ -139,15 +139,15 @@ class HeldFiles:
             log.info("held files let go", files=len(plan.let_go), still_held=len(files))
 
     def drop_refused(self, is_refused: Callable[[Source], bool]) -> int:
-        """Drops what a person has excluded since it was held: a whole transcript, maybe the last copy of one that was
-        deleted. Returns how many files that was."""
+        """Drops held files that a person has excluded since: whole transcripts, perhaps the last copies of deleted
+        ones. Returns how many files were dropped."""
         held = self.held
         asked = [(file, held.as_source(file, file.original)) for file in held.files if file.number not in self._read_as]
         gone = tuple(file for file, source in asked if source is not None and is_refused(source))
         if not gone or self.is_dry_run:
             return 0
         try:
-            # A crash in here leaves some of them; the next pass drops those.
+            # A crash in here leaves some of them, and the next pass drops those.
             self.carry_out(Plan(let_go=gone))
         except OSError as error:
             log.warning("held files of excluded projects not dropped", reason=error.strerror, path=str(self.directory))
@@ -156,13 +156,13 @@ class HeldFiles:
         return len(gone)
 
     def forget(self, keys: Sequence[str] | None = None) -> int:
-        """Drops what is held of these sources, or everything; returns how many files that was."""
+        """Drops what is held of these sources, or everything. Returns how many files were dropped."""
         gone = tuple(file for file in self.held.files if keys is None or file.original.key in keys)
         self.carry_out(Plan(let_go=gone))
         return len(gone)
 
     def carry_out(self, plan: Plan) -> None:
-        """Cleans up after a crash, then does what is planned. This is the only method that writes."""
+        """Cleans up after a crash, then carries out the plan. All writing happens in here."""
         if self.is_dry_run:
             return
         self._clean()
@@ -175,7 +175,7 @@ class HeldFiles:
         if plan.let_go:
             self._remove(plan.let_go)
         if not self.held.files and self.directory.is_dir():
-            with contextlib.suppress(OSError):  # another file is in there; the next plan tries again
+            with contextlib.suppress(OSError):  # it contains another file; the next plan tries again
                 # The index first: a directory without one holds nothing. A crash in between leaves it empty.
                 (self.directory / INDEX).unlink(missing_ok=True)
                 self.directory.rmdir()
@@ -184,14 +184,14 @@ class HeldFiles:
         held = self.held
         if held.damage:
             self._move_damaged(held.damage)
-        for name in held.strays:  # nothing refers to them, so a crash may come anywhere in here
+        for name in held.strays:  # nothing refers to them, so a crash in here does no harm
             with contextlib.suppress(OSError):
                 (self.directory / name).unlink()
         self._held = held._replace(strays=frozenset(), damage="")
 
     def _move_damaged(self, damage: str) -> None:
         aside = self.directory.with_name(f"{self.directory.name}.damaged-{time.time_ns() // 1_000_000}")
-        # Before a new index is written, which would make the files strays: a person may still find out what they are.
+        # Before a new index is written, because that would make strays of files that a person may still identify.
         os.replace(self.directory, aside)
         log.error(
             "index of held files damaged, files moved aside; originals that still exist are sent as usual",
@@ -200,8 +200,8 @@ class HeldFiles:
         )
 
     def _rename_sinks(self, changed: Sequence[HeldFile]) -> None:
-        """Notes for which sinks files are held. A crash before this leaves some held for a sink that has got them:
-        it sends nothing of them again, and they are let go of the next time."""
+        """Notes for which sinks files are held. After a crash before this, some are still held for a sink that has
+        received them: nothing of them is sent again, and the next call lets go of them."""
         now = {file.number: file for file in changed}
         files = tuple(now.get(file.number, file) for file in self.held.files)
         self._write_index(files)
@@ -209,8 +209,8 @@ class HeldFiles:
 
     def _take(self, wanted: Sequence[HeldFile]) -> None:
         make_private_directory(self.directory)
-        # The index before the files. A crash in between leaves names in it without files, which are passed over; the
-        # other way round there would be files that it does not name, and they would be cleaned away as strays.
+        # The index comes before the files. A crash in between leaves names without files, which are ignored; in the
+        # other order, it would leave files that the index does not name, and they would be removed as strays.
         self._write_index([*self.held.files, *wanted])
         is_copy = {file: self._get_hold(file) for file in wanted}
         taken = [file for file in wanted if is_copy[file] is not None]
@@ -221,14 +221,14 @@ class HeldFiles:
         self._read_as |= {file.number: file.original for file in taken}
 
     def _get_hold(self, file: HeldFile) -> bool | None:
-        """Makes a link (False) or else a copy (True); None if the source is gone or cannot be read."""
+        """Makes a link (False) or, failing that, a copy (True); None if the source is gone or cannot be read."""
         self._copy_companion(file)
         path, source = self.held.path_of(file), file.original
         try:
             os.link(os.path.realpath(source.path), path, follow_symlinks=False)
             if path.stat(follow_symlinks=False).st_ino == source.stamp.inode:
                 return False
-            path.unlink()  # another file has that name by now
+            path.unlink()  # another file has that name now
         except FileNotFoundError:
             return None
         except OSError:
@@ -236,7 +236,7 @@ class HeldFiles:
         return None
 
     def _copy_companion(self, file: HeldFile) -> None:
-        """Copies what its companion says, such as which subagent a transcript belongs to."""
+        """Copies the companion's contents, such as which subagent a transcript belongs to."""
         if name := self.name_companion(file.original):
             with contextlib.suppress(OSError, CollectorError), opened(file.original) as original:
                 if said := original.companion(name):
@@ -258,7 +258,7 @@ class HeldFiles:
                     self._pour(original, start, copy)
                 mtime = original.stamp.mtime_ns
             os.utime(temporary, ns=(mtime, mtime))
-            # It gets its name only when it is complete: a crash before this leaves a stray, and the original.
+            # The copy gets its name only once it is complete: a crash before this leaves a stray, and the original.
             os.replace(temporary, path)
         except (OSError, CollectorError) as error:
             log.debug("file not held", source=file.original.key, reason=str(error))
@@ -267,18 +267,18 @@ class HeldFiles:
         return True
 
     def _complete(self, file: HeldFile, original: Source) -> None:
-        """Appends to a copy what its original has gained since. A link needs nothing."""
+        """Appends to a copy whatever its original has gained since. A link needs nothing."""
         copied = self.held.as_source(file, original)
         end = end_of(copied) if copied is not None else None
         with contextlib.suppress(OSError, CollectorError), opened(original) as now:
             if copied is not None and end is not None and now.stamp.size > end.offset and now.begins_as(end):
-                # A crash in the middle leaves a copy that ends sooner; the next pass that fails completes it.
+                # A crash in the middle leaves a copy that ends early; the next failing pass completes it.
                 with open(copied.path, "ab") as copy:
                     self._pour(now, end.offset, copy)
                 os.utime(copied.path, ns=(now.stamp.mtime_ns, now.stamp.mtime_ns))
 
     def _pour(self, original: SourceFile, start: int, copy: IO[bytes]) -> None:
-        """Copies from an offset to the end, in pieces, and syncs: soon this may be all there is."""
+        """Copies from an offset to the end, in pieces, and syncs: this may soon be the only copy."""
         while piece := original.read(COPY_BYTES, start):
             copy.write(piece)
             start += len(piece)
@@ -290,8 +290,8 @@ class HeldFiles:
         numbers = {file.number for file in gone}
         files = tuple(file for file in self.held.files if file.number not in numbers)
         self._held = self.held._replace(files=files, copies=self.held.copies - numbers)
-        # The files before the index. A crash in between leaves names in it without files, which are passed over; the
-        # other way round there would be files that it does not name.
+        # The files go before the index. A crash in between leaves names without files, which are ignored; in the other
+        # order, it would leave files that the index does not name.
         for file in gone:
             for name in self.held.names_of(file):
                 (self.directory / name).unlink(missing_ok=True)
@@ -300,13 +300,13 @@ class HeldFiles:
 
     def _write_index(self, files: Iterable[HeldFile]) -> None:
         # A crash before the end of this block leaves the old index. It still names every file: those being taken do not
-        # exist yet, and those just removed are passed over.
+        # exist yet, and those just removed are ignored.
         with replacing(self.directory / INDEX) as index:
             index.write(index_of(files))
 
 
 def unsent_of(source: Source, state: State) -> int:
-    """The bytes that would be lost with a source. One without lag may be another file of the same size by now."""
+    """The bytes that would be lost with a source. If it has no lag, it may still be another file of the same size."""
     lag, entry = state.lag_of(source), state.entries.get(source.key)
     if lag or entry is None or state.is_read(source) or begins_as(source, entry.position):
         return lag

@@ -1,11 +1,11 @@
-"""The state: one JSON file that says how far each source is safe at the sink that it names.
+"""The state: one JSON file that says how far each source is safe at the sink that the file names.
 
 In: the committer's changes. Out: the entries, at start. The offsets of other sinks are parked in the same file. It is
 written whole (temporary file, fsync, rename, fsync of the directory), mode 0600, with the previous generation kept
 beside it: after a crash at any point, one of the two is whole. A state of more than 64 kB (some 300 sources) is written
-whole only now and then; in between, each save appends what has changed to the journal. Written whole each time, 2,600
+whole only now and then; in between, each save appends the changes to the journal. Written whole each time, 2,600
 sources cost 4 ms a save, 80 times in a pass over 400 MB, and 100,000 sources 130 ms.
-Crash window: what was committed in memory since the last save is sent again.
+Crash window: anything committed in memory since the last save is sent again.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from collector.log import timestamp
 NO_STATE = "it does not have the shape of a state"
 REPACK_AT_MOST = 20_000
 JOURNAL_FROM_BYTES = 1 << 16
-EVERYTHING = "*"  # no key of a source
+EVERYTHING = "*"  # not the key of any source
 
 
 class State:
     """The entries in memory, and the file they are saved to.
 
-    `agent` owns every entry that `owners` does not name. Remembering the owner of each of 100,000 sources would take
-    10 MB, and nearly all have the same. `sink` is the one whose offsets these are; without one, those that the file
-    has in force. `about` is what the file says of it. `held` is the lock on the file.
+    `agent` owns every entry that `owners` does not name, because nearly all have the same owner: noting it for each of
+    100,000 sources would take 10 MB. `sink` is the sink that these offsets belong to; without one, it is the sink that
+    the file names. `about` is what the file says about the sink. `held` is the lock on the file.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class State:
         self._journal = Journal(path, journal_from)
 
     def load(self, *, may_repair: bool = True) -> State:
-        """Reads the file, or else the previous generation, or else starts over; `notes` says what was wrong."""
+        """Reads the file or, failing that, the previous generation, or starts over; `notes` says what was wrong."""
         for path in (self.path, self.previous):
             try:
                 with opened(path) as file:
@@ -92,7 +92,7 @@ class State:
                     self._move_damaged(path, str(error))
                 else:
                     self.notes.append(f"The state {path} is damaged ({error}).")
-                self.is_new_sink = False  # what it was sent is unknown, which is not the same as nothing
+                self.is_new_sink = False  # it is unknown what was sent to it, which is not the same as nothing
             else:
                 self._put_in_force(about, parked)
                 break
@@ -101,7 +101,7 @@ class State:
         return self
 
     def _put_in_force(self, about: dict[str, Any], parked: list[Parked]) -> None:
-        """Has the entries be those of `sink`, and parks those of any other. In memory: the next save writes it whole.
+        """Puts the entries of `sink` in force and parks those of any other. In memory: the next save writes the file.
 
         A crash before that save leaves the file as it was, and the next start does the same again.
         """
@@ -116,7 +116,7 @@ class State:
         self._take_up(own)
 
     def _take_up(self, own: list[Parked]) -> None:
-        """Goes on where this sink was, under whichever address."""
+        """Continues where this sink was, under any of its addresses."""
         assert self.sink is not None  # noqa: S101 - for mypy
         for each in own:
             self._join(each.files())
@@ -126,9 +126,9 @@ class State:
         self.is_dirty = not self.is_new_sink and (bool(own) or self.about != about)
 
     def _join(self, sections: dict[str, Any]) -> None:
-        """What was sent under a former address was sent to this sink: of two offsets, the one that is further counts.
+        """Merges entries from a former address of this sink: of two offsets, the further one counts.
 
-        If the bytes before it are not what they were, the file is read from the start, as any that was rewritten.
+        If the bytes before it have changed, the file is read from the start, like any rewritten file.
         """
         for agent, files in sections_of(sections).items():
             theirs = Entries()
@@ -145,7 +145,7 @@ class State:
         pieces = Pieces(file)
         try:
             self._gather(pieces)
-        except ValueError:  # somebody else laid it out, or it is damaged: a parser of the whole file knows
+        except ValueError:  # laid out by somebody else, or damaged: parsing the whole file tells which
             file.seek(0)
             document = parsed(file.read())
             self._gather(sections_of(document).items())
@@ -167,8 +167,8 @@ class State:
         self.entries, self.owners = entries, owners
 
     def _replay(self, file: IO[bytes]) -> None:
-        """Applies what the journal says was saved after the file was written whole."""
-        with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError):  # from there on it is damaged
+        """Applies the changes that were saved to the journal after the file was written whole."""
+        with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError):  # damaged from here on
             for changes in self._journal.read(file):
                 gone = [key for key, value in changes.items() if value is None]
                 members = {key: value for key, value in changes.items() if value is not None}
@@ -180,7 +180,7 @@ class State:
 
     def _move_damaged(self, path: Path, reason: str) -> None:
         aside = path.with_name(f"{path.name}.damaged-{time.time_ns() // 1_000_000}")
-        # Before anything is saved under its name. After a crash here, the older generation is loaded, or none.
+        # Before anything is saved under its name. After a crash here, the previous generation is loaded, or none.
         with contextlib.suppress(OSError):
             os.replace(path, aside)
         self.notes.append(
@@ -188,7 +188,7 @@ class State:
             "what only it recorded is read again; event ids make the repeats harmless."
         )
 
-    # What changes an entry. Only the committer may call these (tests/test_rooms.py sees to it).
+    # What changes an entry. Only the committer may call these (tests/test_rooms.py enforces it).
 
     def set_owner(self, key: str, agent: str) -> None:
         """Notes which agent a source belongs to, before its first offset."""
@@ -196,7 +196,7 @@ class State:
             self.owners[key] = agent
 
     def advance_offsets(self, positions: Mapping[str, Position]) -> int:
-        """Takes over what an acknowledgement made safe; returns how many bytes the offsets moved."""
+        """Moves the offsets that an acknowledgement made safe. Returns by how many bytes in total."""
         moved = 0
         for key, position in positions.items():
             before = self.entries.get(key)
@@ -205,11 +205,11 @@ class State:
         return moved
 
     def set_offset(self, key: str, position: Position) -> None:
-        """Has a source read from here on: what is before that is known to be safe, or is lost."""
+        """Sets where a source is read from: anything before that is known to be safe, or is lost."""
         self._put(key, Entry(position))
 
     def mark_skipped(self, key: str, stamp: Stamp, reason: str) -> None:
-        """Remembers to leave a source alone while its stamp stays the same."""
+        """Notes that a source is to be skipped while its stamp stays the same."""
         entry = Entry(Position(0, "", "", stamp), skip=reason)
         if self.entries.get(key) != entry:
             self._put(key, entry)
@@ -224,7 +224,7 @@ class State:
 
     @property
     def has_left_out_all(self) -> bool:
-        """Whether nothing had been sent to this sink when a person wanted nothing sent of what there was."""
+        """Whether nothing had been sent to this sink when a person asked to leave everything out."""
         history = self.about.get("left_out")
         return isinstance(history, dict) and history.get("is_all") is True
 
@@ -237,23 +237,23 @@ class State:
         self.about["wanted"] = sorted({*self.about.get("wanted", ()), *keys})
 
     def note_left_out(self, history: dict[str, Any]) -> None:
-        """Remembers how much was never sent to this sink, because a person has said so."""
+        """Notes how much is never sent to this sink because a person asked for that."""
         self.about["left_out"] = history
         self.about.pop("wanted", None)
         self.is_new_sink, self.is_dirty = False, True
 
     def note_resent(self, name: str, through: int) -> None:
-        """Remembers how far a store was sent to this sink."""
+        """Notes how far a store was sent to this sink."""
         self.about["resent"] = {**self.about.get("resent", {}), name: through}
         self.is_dirty = True
 
     def rename_entry(self, old: str, new: str) -> None:
-        """A source moved: its entry goes with it."""
+        """Moves the entry of a source that has moved."""
         self._put(new, self.entries.pop(old)._replace(missing_since=0))
         self._changed.add(old)
 
     def mark_missing(self, key: str, since: int) -> None:
-        """Remembers since when a source has been out of sight. Not worth a save of its own: it goes with the next."""
+        """Notes since when a source has been out of sight. Not worth a save of its own: the next one includes it."""
         self.entries[key] = self.entries[key]._replace(missing_since=since)
         self._changed.add(key)
 
@@ -266,7 +266,7 @@ class State:
             self.is_dirty = True
 
     def reset_entries(self, keys: Iterable[str]) -> list[str]:
-        """Forgets sources, so that they are read from the start. The older generation must not bring them back."""
+        """Forgets sources, so that they are read from the start. The previous generation must not bring them back."""
         dropped = [key for key in keys if self.entries.pop(key, None) is not None]
         self.is_dirty = self.is_dirty or bool(dropped)
         self._is_reset = self._is_reset or bool(dropped)
@@ -277,10 +277,10 @@ class State:
         self._changed.add(key)
         self.is_dirty = True
 
-    # What only looks
+    # What only reads
 
     def lag_of(self, source: Source) -> int:
-        """The bytes of a source that are not committed yet."""
+        """The bytes of a source that are not yet committed."""
         if self.entries.is_at_rest(source.key, source.stamp):
             return 0
         entry = self.entries.get(source.key)
@@ -299,13 +299,13 @@ class State:
     # Memory and disk
 
     def repack(self) -> None:
-        """Makes all entries anew. A large pass leaves them scattered through memory that nothing else uses any more,
-        which keeps it from the system: 2 MB with 5,000 sources. With many more, this would cost more than it gives."""
+        """Makes all entries anew. A large pass leaves them scattered through memory that nothing else uses any more, so
+        it cannot be returned: 2 MB with 5,000 sources. With many more, repacking would cost more than it gains."""
         if len(self.entries) <= REPACK_AT_MOST:
             self.entries.repack()
 
     def save(self, *, is_whole: bool = False) -> None:
-        """Writes the file, or a line of the journal. On failure, what is on disk stays and the entries stay dirty."""
+        """Writes the file or a line of the journal. On failure, the disk is unchanged and the entries stay dirty."""
         self.refuse_replaced()
         try:
             if is_whole or self._is_reset or not self._append():
@@ -319,17 +319,17 @@ class State:
         self._changed.clear()
 
     def refuse_replaced(self) -> None:
-        """Raises StateReplaced if what lies there by now is another agent's, or that of another home."""
+        """Raises StateReplaced if the files there now belong to another agent or another home."""
         if self.held is not None:
             self.held.refuse_replaced()
 
     @property
     def is_whole_on_disk(self) -> bool:
-        """Whether the state file alone, without a journal, says all that was saved."""
+        """Whether the state file alone, without a journal, holds everything that was saved."""
         return self._journal.is_empty
 
     def _append(self) -> bool:
-        """Adds what has changed to the journal; False if the file must be written whole."""
+        """Adds the changes to the journal; False if the file must be written whole."""
         entries = self.entries
         changes = {key: entries.as_written(key) if key in entries else None for key in self._changed}
         for key, owner in self.owners.items() if self.owners else ():
@@ -364,7 +364,7 @@ class State:
 
     def _write_whole(self, pieces: Iterable[bytes]) -> None:
         make_private_directory(self.path.parent)
-        # A crash before the rename below leaves the old state, and half a new one beside it that is never read.
+        # A crash before the rename below leaves the old state, with half a new one beside it that is never read.
         temporary = self.path.with_name(self.path.name + ".new")
         written = Digest()
         with created(temporary) as file:
@@ -372,11 +372,11 @@ class State:
                 file.write(piece)
                 written.take(piece)
             file.flush()
-            # Before the rename, or a power cut could leave the name without the bytes.
+            # Before the rename, because otherwise a power cut could leave the name without the bytes.
             os.fsync(file.fileno())
         if self._is_reset:
-            # The older generation still knows what is to be forgotten, so it goes first. A crash after this leaves the
-            # state from before the reset, with no generation to fall back on.
+            # The previous generation still knows what a reset must forget, so remove it first. A crash after this
+            # leaves the state from before the reset, with no generation to fall back on.
             self.previous.unlink(missing_ok=True)
         else:
             with contextlib.suppress(FileNotFoundError):
@@ -385,6 +385,6 @@ class State:
         os.replace(temporary, self.path)
         self._is_reset = False
         fsync_directory(self.path.parent)
-        # Last, because until the rename the journal belongs to what is on disk. If a crash leaves it behind, it names
-        # another state than the new one and is not applied.
+        # Last, because until the rename the journal belongs to the state on disk. If a crash leaves the journal behind,
+        # it names a state other than the new one and is not applied.
         self._journal.begin(written)

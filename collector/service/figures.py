@@ -1,8 +1,7 @@
-"""What the long run knows about itself: how far behind it is, what it has done since the start, and what is in the way.
+"""Figures of the long run: how far behind it is, what it has done since the start, and what is in the way.
 
-In: what passes found and delivered. Out: plain data, from which `collector status`, the heartbeat and the service
-manager's status line are made. Invariant: never any content, only numbers, paths of roots, names of rules, and reasons
-that were redacted.
+In: what passes found and delivered. Out: plain data for `collector status`, the heartbeat and the service manager's
+status line. Invariant: never any content, only numbers, paths of roots, names of rules, and redacted reasons.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from collector.reading.discover import Findings
 
 @dataclass(slots=True)
 class Problem:
-    """What keeps events from leaving; `kind` is unavailable, halted, state or internal."""
+    """What stops events from leaving; `kind` is unavailable, halted, state or internal."""
 
     kind: str
     reason: str
@@ -33,14 +32,14 @@ class Problem:
 
 
 class Lag:
-    """The bytes not committed yet, by priority. Remembers only the sources that have some."""
+    """The bytes not yet committed, by priority. Remembers only the sources that are behind."""
 
     def __init__(self) -> None:
         self.sources: dict[int, int] = {}
         self._behind: dict[str, tuple[int, int]] = {}
 
     def take_all(self, found: Findings, lag_of: Callable[[Source], int]) -> None:
-        """Takes over the lag of all sources there are. Those at rest have none."""
+        """Starts over with all sources that were found. Those at rest have no lag."""
         self.sources, self._behind = dict(found.at_rest), {}
         for source in found.files:
             self.sources[source.priority] = self.sources.get(source.priority, 0) + 1
@@ -71,7 +70,7 @@ class Lag:
 
 @dataclass(slots=True)
 class Totals:
-    """What was done since the start: the sum of all ledgers."""
+    """What has been done since the start: the sum of all ledgers."""
 
     counts: Counts = field(default_factory=Counts)
     redactions: dict[str, int] = field(default_factory=dict)

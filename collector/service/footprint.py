@@ -1,7 +1,7 @@
-"""Makes this process a quiet guest (promise 8): last in line for processor and disk, and content with little memory.
+"""Makes this process a quiet guest (promise 8): last in line for processor and disk, and frugal with memory.
 
-In: how far to step back. Out: what worked, in words; what a system does not offer or allow is skipped. Invariant: this
-comes before the first thread, because a thread inherits its creator's priorities.
+In: how far to step back. Out: what worked, in words; anything the system does not offer or allow is skipped. Invariant:
+this runs before the first thread starts, because threads inherit the priorities of their creator.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ IOPRIO_WHO_PROCESS = 1
 IOPRIO_CLASS_SHIFT = 13
 IDLE = 3 << IOPRIO_CLASS_SHIFT
 LOWEST_BEST_EFFORT = 2 << IOPRIO_CLASS_SHIFT | 7
-# What glibc's allocator is told. Without the last two it learns from the first large block that is freed to keep such
-# blocks: of long lines and requests, 8 MB stayed unused (a scan of 400 MB). Smaller ones than these cost page faults.
+# Options for glibc's allocator. Without the last two, it learns from the first large block that is freed to keep such
+# blocks: after a scan of 400 MB, 8 MB from long lines and requests stayed unused. Lower limits would cost page faults.
 ALLOCATOR = {
-    -8: 1,  # M_ARENA_MAX: each thread would have its own, and keep what it frees
+    -8: 1,  # M_ARENA_MAX: otherwise each thread has an arena of its own, and keeps what it frees
     -3: 2_000_000,  # M_MMAP_THRESHOLD: larger blocks go back to the system at once
-    -1: 4_000_000,  # M_TRIM_THRESHOLD: more than this is not kept at the end of the heap
+    -1: 4_000_000,  # M_TRIM_THRESHOLD: no more than this is kept at the end of the heap
 }
 IOPOL_TYPE_DISK, IOPOL_SCOPE_PROCESS, IOPOL_THROTTLE = 0, 0, 3
 
 
 def step_back(nice: int) -> dict[str, str]:
-    """Lowers the priority for processor and disk; says what each is now."""
+    """Lowers the priority for processor and disk. Returns what each is now."""
     return {"processor": _lower_processor(nice), "disk": _lower_disk()}
 
 
 def hold_little_memory() -> None:
-    """Has the C library keep little of what is freed. To be called before there are threads."""
+    """Makes the C library keep little of the memory that is freed. Call it before there are threads."""
     with contextlib.suppress(OSError, AttributeError):
         for option, value in ALLOCATOR.items():
             ctypes.CDLL(None).mallopt(option, value)
 
 
 def give_back_memory() -> None:
-    """Returns to the system what a large pass needed and nothing uses any more; glibc would keep it."""
+    """Returns memory to the system that a large pass needed and nothing uses any more; glibc would keep it."""
     gc.collect()
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)

@@ -1,8 +1,8 @@
 """The sign of life that a fleet watches: a small event with the agent's own figures, and never any content.
 
-In: the status report, or the ledger of a scan. Out: an event of kind `heartbeat`, and its way to the sink. Invariant:
-its id is derived from the installation and the interval of time it falls into, so an agent that restarts within an
-interval does not count twice.
+In: the status report, or the ledger of a scan. Out: an event of kind `heartbeat`, sent to the sink. Invariant: its id
+is derived from the installation and the interval it falls into, so an agent that restarts within an interval is not
+counted twice.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from collector.service.figures import Totals
 
 NAMES = ("lag", "lines", "delivered", "skipped", "quarantined", "batches", "bytes", "capture_level", "last_error")
 MANY_WRITERS = 10
-LAST_WORD_SECONDS = 3.0  # a service that is being stopped has no time for a sink that does not answer
+LAST_WORD_SECONDS = 3.0  # a service that is being stopped cannot wait for a sink that does not answer
 
 
 @dataclass(frozen=True)
 class Beat:
-    """When a heartbeat is sent, by what, and at which point of its life."""
+    """When a heartbeat is sent, by which command, and at which point of the run."""
 
     now: float
     uptime: float
@@ -41,7 +41,7 @@ class Beat:
 
 
 def heartbeat(report: dict[str, Any], frame: Frame, beat: Beat) -> dict[str, Any]:
-    """The event with the figures of a report. The last one of a life counts beside the one of its interval."""
+    """Makes the event from the figures of a report. The last one of a run does not replace that of its interval."""
     attributes = {name: report[name] for name in NAMES if report.get(name) is not None}
     redactions = dict(report["redactions"])
     attributes |= {
@@ -70,7 +70,7 @@ def heartbeat(report: dict[str, Any], frame: Frame, beat: Beat) -> dict[str, Any
 
 
 def standing(flow: Flow, configuration: str) -> dict[str, Any]:
-    """What a heartbeat says beyond the figures of passes: settings in force, what is kept aside, who writes."""
+    """What a heartbeat reports besides the figures of passes: the settings in force, what is kept aside, who writes."""
     writers: dict[str, list[str]] = {}
     for name, version in sorted(flow.writers):
         writers.setdefault(name, []).append(version)
@@ -87,26 +87,26 @@ def standing(flow: Flow, configuration: str) -> dict[str, Any]:
 
 
 def send(made: dict[str, Any], flow: Flow, seconds: float, *, is_last: bool = False) -> Verdict | None:
-    """Sends a heartbeat, once. One that does not arrive is not made up for later; None if there was no answer."""
+    """Sends a heartbeat once, without making up for a failure later. None if there was no answer."""
     sealed = flow.way_out().seal(captured_sender(made, flow.capture))
     posted = flow.deliverer.ask_within(sealed, seconds, after_stop=is_last)
     return posted.verdict if posted else None
 
 
 def after_scan(flow: Flow, ledger: Ledger, configuration: str, *, took: float, interval: float) -> None:
-    """The heartbeat at the end of a scan, with its ledger: all that a fleet hears of a machine without the service."""
+    """Sends a heartbeat with a scan's ledger: all that a fleet hears of a machine that does not run the service."""
     totals = Totals()
     totals.add(ledger)
     sources = {"sources": ledger.seen}
     report = {**totals.as_dict(), "lag": ledger.lag, "capture_level": flow.capture.level, "priorities": {"": sources}}
     report |= standing(flow, configuration)
     made = heartbeat(report, flow.frame, Beat(time.time(), took, interval, "scan", is_last=True))
-    with contextlib.suppress(CollectorError):  # everything it tells of has been acknowledged and saved
+    with contextlib.suppress(CollectorError):  # everything it reports has already been acknowledged and saved
         send(made, flow, LAST_WORD_SECONDS, is_last=True)
 
 
 def canary(frame: Frame, now: float, age_days: int = 0) -> dict[str, Any]:
-    """An event whose only purpose is to see whether the sink accepts it: of now, or of so many days ago."""
+    """An event whose only purpose is to see whether the sink accepts it, dated now or `age_days` ago."""
     name = f"canary\0{frame.installation_id}\0{now}\0{age_days}"
     attributes: dict[str, Any] = {"canary": True, "version": __version__}
     if age_days:

@@ -1,7 +1,7 @@
-"""Wakes the main loop, and gathers the hints that say why: paths below the roots that may have changed.
+"""Wakes the main loop, and collects the hints that say why: paths below the roots that may have changed.
 
-In: hints from the watcher's threads, and rings from signal handlers. Out: all hints since it last asked, for the main
-loop, which sleeps on a pipe. Invariant: memory is bounded; past MAX_PATHS paths the hint is "look at everything".
+In: hints from the watcher's threads, and rings from signal handlers. Out: for the main loop, which sleeps on a pipe,
+all hints since it last asked. Invariant: memory is bounded; past MAX_PATHS paths, the hint is "look at everything".
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ class Hints(NamedTuple):
 
 
 class Waker:
-    """Where the main loop sleeps, and what other threads and signal handlers wake it with."""
+    """Lets the main loop sleep until another thread or a signal handler wakes it."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self.since: float | None = None  # when the oldest hint that is waiting came
+        self.since: float | None = None  # when the oldest waiting hint arrived
         self._clock = clock
         self._lock = threading.Lock()
         self._paths: set[str] = set()
@@ -38,7 +38,7 @@ class Waker:
             os.set_blocking(end, False)
 
     def hint(self, path: str) -> None:
-        """This path may have changed."""
+        """Notes that this path may have changed."""
         with self._lock:
             if len(self._paths) < MAX_PATHS:
                 self._paths.add(path)
@@ -51,7 +51,7 @@ class Waker:
             self.ring()
 
     def doubt(self) -> None:
-        """Anything may have changed."""
+        """Notes that anything may have changed."""
         with self._lock:
             self._is_everything = True
             self.since = self._clock() if self.since is None else self.since
@@ -63,7 +63,7 @@ class Waker:
             os.write(self.bell, b"!")
 
     def wait(self, seconds: float) -> None:
-        """Sleeps until something rings, but no longer than this."""
+        """Sleeps until somebody rings, but no longer than this."""
         ready, _, _ = select.select([self._ear], [], [], max(0.0, seconds))
         if ready:
             with contextlib.suppress(BlockingIOError):
@@ -71,12 +71,12 @@ class Waker:
                     pass
 
     def peek(self) -> frozenset[str]:
-        """The paths so far; they stay for whoever takes them."""
+        """The paths so far, without removing them."""
         with self._lock:
             return frozenset(self._paths)
 
     def take(self) -> Hints:
-        """The hints so far; later ones are gathered anew."""
+        """Removes and returns the hints so far."""
         with self._lock:
             hints = Hints(frozenset(self._paths), self._is_everything)
             self._paths.clear()

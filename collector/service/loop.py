@@ -1,14 +1,14 @@
 """The long run: a pass at the start, then one whenever something changes, until asked to stop.
 
 In: settings, hints, signals. Out: passes, and the status that others see. `step` does the one thing that is due and
-returns the time until the next; `run` calls it and sleeps in between. Hints name paths worth a look; a full walk, every
-run.rescan_interval, is the truth. Invariant: no failure of the sink or the disk ends the run. It tries again from the
-committed offsets, and the status says why.
+returns the time until the next; `run` calls it and sleeps in between. Hints only name paths worth a look; the full walk
+every run.rescan_interval finds everything. Invariant: no failure of the sink or the disk ends the run. It tries again
+from the committed offsets, and the status says why.
 """
 
 from __future__ import annotations
 
-import encodings.idna  # noqa: F401 - httpx needs it; loaded in the middle of a large pass, it would pin memory
+import encodings.idna  # noqa: F401 - httpx needs it; imported in the middle of a large pass, it would pin memory
 import os
 import random
 import threading
@@ -38,14 +38,14 @@ from collector.service.watch import Watcher
 from collector.settings import Settings, fingerprint
 
 log = get_logger()
-# Finding the sources may take at most one part in this many of the time, however many sources there are.
+# At most one part in this many of the time goes into finding sources, however many there are.
 WORTH_OF_RESCANNING = 50
 CLOCK_JUMP_SECONDS = 30.0
 FOREVER = float("inf")
 
 
 class Service:
-    """The agent as it lives for months."""
+    """The agent as a service that runs for months."""
 
     def __init__(
         self,
@@ -81,16 +81,16 @@ class Service:
         self._is_stopping = self._wants_report = False
         self._reloads = Reloads(clock)
         self._full_at = self._rested_at = clock()
-        self._heartbeat_at = clock()  # the first at once: a fleet wants to hear who has come
+        self._heartbeat_at = clock()  # the first at once, so that a fleet sees a new agent right away
         self._from_now = from_now
         self._standstills = Standstills()
         self._secrets: Any = None
         self._told: Any = None
 
-    # Called by signal handlers and other threads: they leave a flag and ring, and the main loop acts on it.
+    # Called by signal handlers and other threads: these set a flag and wake the main loop, which acts on it.
 
     def stop(self) -> None:
-        """Ends the run: finishes or abandons what is in flight, then saves. A second call does not wait."""
+        """Ends the run: finishes or abandons what is in flight, then saves. A second call ends all waiting."""
         if self._is_stopping:
             self.interrupt.stop_at_once()
         self._is_stopping = True
@@ -98,7 +98,7 @@ class Service:
         self.wake.ring()
 
     def reload(self) -> None:
-        """Reads the configuration again, once what is in flight is finished or abandoned."""
+        """Reads the configuration again, after finishing or abandoning what is in flight."""
         self._reloads.ask()
         self._heed_reload()
         self.wake.ring()
@@ -111,13 +111,13 @@ class Service:
     # The run
 
     def run(self) -> None:
-        """Holds the state and works until `stop` is called."""
-        # Before the first thread starts, because a thread inherits its creator's priorities.
+        """Holds the lock on the state and works until `stop` is called."""
+        # Before the first thread starts, because threads inherit the priorities of their creator.
         log.debug("priorities lowered", **footprint.step_back(self.settings.run.nice))
         with held_state(self.settings, "run") as state, ExitStack() as parts:
             parts.push(self.open_flow(state, self.settings))
             log.info("started", version=__version__, **describe(self.flow))
-            # Not before the flow is open: a start that fails must not look like a service that is up.
+            # Only once the flow is open: a failed start must not look like a service that is up.
             self.notifier.ready()
             before, threading.excepthook = threading.excepthook, self._thread_died
             try:
@@ -128,7 +128,7 @@ class Service:
                 self._finish()
 
     def _thread_died(self, died: threading.ExceptHookArgs) -> None:
-        """Logs it and asks for a full walk. Most likely it was the watcher's; the walk starts that again first."""
+        """Logs the death and asks for a full walk. Most likely the thread was the watcher's, which a walk restarts."""
         name = died.thread.name if died.thread else ""
         place = place_of(died.exc_value) if died.exc_value else ""
         log.error("a thread died", thread=name, error=died.exc_type.__name__, place=place)
@@ -136,7 +136,7 @@ class Service:
 
     @property
     def is_interrupted(self) -> bool:
-        """Whether a stop was asked for, or a reload is due."""
+        """Whether a stop was requested or a reload is due."""
         return self._is_stopping or self._reloads.is_due
 
     def _heed_reload(self) -> None:
@@ -152,18 +152,18 @@ class Service:
             self.wake.wait(min(seconds, self._reloads.due_in, self.notifier.next_feed, self._when_to_tell()))
 
     def step(self) -> float:
-        """Does the one thing that is due; returns the seconds until something else will be, unless a hint comes."""
+        """Does the one thing that is due. Returns the seconds until something else is, unless a hint comes first."""
         now = self._clock()
         self._notice_a_jump(now)
         passes, committer = self.passes, self.flow.committer
-        # Saving comes first: what a sink acknowledged before it went down must reach the disk during the outage.
+        # Saving comes first: what a sink acknowledged before it went down must reach the disk even during the outage.
         if committer.due_in == 0.0:
             committer.save()
         elif self._stands_still():
             return min(LOOK_AGAIN_SECONDS, self._when_to_save())
         elif self._is_beat_due(now):
             self._send_heartbeat()
-        # Nothing else before the retry is due: a hint would only lead to the same failure.
+        # Do nothing else until the retry is due: following a hint would only fail the same way.
         elif passes.problem and now < passes.retry_at:
             return min(passes.retry_at - now, self._when_to_save(), self._when_to_beat(now))
         elif self._is_halted_by_old_secrets:
@@ -194,12 +194,12 @@ class Service:
         return FOREVER if due_in is None else max(due_in, 0.01)
 
     def _when_to_tell(self) -> float:
-        """Seconds until the status file should be written again; forever when it has no news to tell."""
+        """Seconds until the status file should be written again; forever if there is no news."""
         return self._status.due_in if self._news != self._told else FOREVER
 
     def _notice_a_jump(self, now: float) -> None:
-        """After the machine slept, or its clock was set, tries at once whatever was being waited for."""
-        # While a machine sleeps its monotonic clock stands still and the wall clock does not, so the two drift apart.
+        """After the machine slept or its clock was set, rescans and retries at once instead of waiting any longer."""
+        # While a machine sleeps, the monotonic clock stands still but the wall clock does not, so the two drift apart.
         drift = self._wall() - now
         if abs(drift - self._drift) > CLOCK_JUMP_SECONDS:
             log.info("the clock jumped, rescanning everything", seconds=round(drift - self._drift))
@@ -209,7 +209,7 @@ class Service:
     def _look_at_everything(self) -> None:
         self.flow.state.refuse_replaced()
         refuse_deleted(self.flow.scope.roots)
-        # The watcher and the hints before the walk: what changes behind the walk's back then leaves a hint for later.
+        # Watcher and hints come before the walk, so that a change behind the walk's back leaves a hint for later.
         self.watcher.keep_up()
         hints = self.wake.take()
         cost = self.passes.everything(hints, is_watching=self.watcher.mode == "events")
@@ -223,14 +223,14 @@ class Service:
     def _look_at(self, hints: Hints) -> None:
         if hints.is_everything or not self.passes.few(hints.paths):
             self.passes.doubt()
-            # Hints that call for a full walk may keep coming; each walk still gets the rest it has earned.
+            # Hints that call for a full walk may keep coming, but each walk is still followed by its full rest.
             self._full_at = max(self._clock(), self._rested_at)
 
     def _is_beat_due(self, now: float) -> bool:
         return bool(self.settings.heartbeat.interval) and now >= self._heartbeat_at and self.passes.may_beat
 
     def _when_to_beat(self, now: float) -> float:
-        """Seconds until the next heartbeat; forever while none could be sent, because then a pass comes first."""
+        """Seconds until the next heartbeat; forever while none could be sent, because a pass must come first."""
         may_beat = self.settings.heartbeat.interval and self.passes.may_beat
         return max(0.0, self._heartbeat_at - now) if may_beat else FOREVER
 
@@ -243,9 +243,9 @@ class Service:
     # Configuration
 
     def open_flow(self, state: State, settings: Settings) -> ExitStack:
-        """Makes a flow from these settings and continues with it; raises if they cannot be used, changing nothing."""
+        """Builds a flow from these settings and continues with it. If they are unusable, raises and changes nothing."""
         with ExitStack() as opening:
-            # Before the flow reads them: a token that is replaced in between then counts as changed.
+            # Before the flow reads them, so that a token replaced in between counts as changed.
             secrets = secrets_of(settings)
             made = flow_on(state, settings, interrupt=self.interrupt, observer=self.passes, uniform=self._uniform)
             flow = opening.enter_context(made)
@@ -253,9 +253,9 @@ class Service:
             opening.callback(watcher.close)
             meet_sink(flow, from_now=self._from_now)
             parts = opening.pop_all()
-        if hasattr(self, "flow"):  # a reload: what waits for the disk must not be lost with the old committer
+        if hasattr(self, "flow"):  # a reload: commits not yet saved must not be lost with the old committer
             flow.committer.go_on_from(self.flow.committer)
-            with suppress(StateError):  # the next pass says what is wrong; but while it is paused, there is none
+            with suppress(StateError):  # the next pass does this too, and reports it; but no pass runs during a pause
                 drop_refused(flow.held, flow.scope)
         self.settings, self.flow, self.watcher, self._secrets = settings, flow, watcher, secrets
         self.passes.use(flow, settings.retry)
@@ -265,16 +265,16 @@ class Service:
         return parts
 
     def _clear_interrupt(self) -> None:
-        """Takes the interrupt back once it has been served."""
-        # Cleared before the flags are checked: a signal that comes in between would otherwise be lost.
+        """Clears the interrupt once it has been acted on."""
+        # Clear it before checking the flags: otherwise a signal that arrives in between would be lost.
         if not self._is_stopping:
             self.interrupt.clear()
         if self.is_interrupted:
             self.interrupt.stop()
 
     def _do_reload(self, parts: ExitStack) -> None:
-        """Takes over the configuration as it is now. If that cannot be used, logs why and keeps the old one."""
-        # First: a signal that comes while the file is being read asks for another reload.
+        """Applies the configuration as it is now. If it is unusable, logs why and keeps the old one."""
+        # First, so that a signal that arrives while the file is being read asks for another reload.
         self._reloads.begin()
         self.notifier.reloading()
         before = parts.pop_all()
@@ -285,15 +285,15 @@ class Service:
             state = self._state_for(settings)
             self.watcher.close()
             parts.push(self.open_flow(state, settings))
-        except Exception as error:  # noqa: BLE001 - whatever is wrong with the new one, the old one works
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with the new configuration, the old one works
             reason = str(error) if isinstance(error, CollectorError) else f"{type(error).__name__} at {place_of(error)}"
             log.error("configuration not applied, keeping the old one", reason=reason)
-            # Remembered all the same, or a halted sink would ask for this very reload at every step. And a full walk
-            # now, because that restarts the watcher if it was closed above.
+            # Note the new secrets all the same: otherwise a halted sink would trigger this same reload at every step.
+            # And walk everything now, because that restarts the watcher if it was closed above.
             self._secrets, self._full_at = secrets_now(self.settings, self._secrets), self._clock()
             parts.push(before)
         else:
-            before.close()  # only now: until here the old flow might have been needed again
+            before.close()  # only now: until here, the old flow might have been needed again
             configure(settings.log.level, settings.log.format)
             footprint.step_back(settings.run.nice)
             log.info("configuration applied", **describe(self.flow))
@@ -303,11 +303,11 @@ class Service:
         self.notifier.ready()
 
     def _state_for(self, settings: Settings) -> State:
-        """The state of the sink in these settings: the same, or that of another sink, whose offsets are its own."""
+        """The state for the sink in these settings: the current one, or another sink's, with offsets of its own."""
         state = self.flow.state
         if sink_of(settings) == state.sink:
             return state
-        # The other state is read from the disk, so all that is known must be there first. Raises if it cannot be.
+        # The other state is read from the disk, so everything must be saved first. Raises if that fails.
         self.flow.committer.finish()
         return state_of(settings, state.held).load()
 
@@ -366,12 +366,12 @@ class Service:
         )
 
     def _beat_meanwhile(self) -> None:
-        """Called after a receipt, when the sink is sure to answer: a long pass must not keep the fleet waiting."""
+        """Called after a receipt, when the sink is known to answer, so that a long pass does not delay heartbeats."""
         if self._is_beat_due(self._clock()):
             self._send_heartbeat()
 
     def _progress(self) -> None:
-        """Called wherever the main loop has done something, or waits on purpose."""
+        """Called whenever the main loop has done something or waits on purpose."""
         self.notifier.alive()
         self._heed_reload()
         if self._wants_report:
@@ -386,10 +386,10 @@ class Service:
         self.notifier.status(one_line(self._status.write(self.describe, is_last=is_last)))
 
     def _finish(self) -> None:
-        """The end of the run: nothing that was acknowledged is left unsaved."""
+        """Ends the run: saves everything that was acknowledged, then reports for the last time."""
         self.notifier.stopping()
         self._is_stopping = True
-        # Saved before the last report, which says so if that failed.
+        # Save before the last report, so that it can tell if saving failed.
         self.flow.committer.save()
         with suppress(StateReplaced):
             self.flow.state.refuse_replaced()

@@ -1,8 +1,8 @@
-"""Runs the passes of the long run, and keeps what they show: lag, totals, and what stops events from leaving.
+"""Runs the passes of the long run and keeps track of lag, totals, and whatever stops events from leaving.
 
-In: a flow, and what to look at. Out: figures for the status. A failure becomes the `problem`, with the time of the next
-try; it is raised only when a bug has made one pass after another fail. Invariant: each reason is logged once, not at
-every try.
+In: a flow, and what to look at. Out: figures for the status. A failure becomes the `problem`, with a time for the next
+try. It is raised only when pass after pass has failed unexpectedly. Invariant: each reason is logged once, not at every
+try.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from collector.service.hints import Hints
 from collector.settings.options import RetrySettings
 
 log = get_logger()
-ERRORS_IN_A_ROW = 10  # unexpected ones; then the process ends, for the service manager to start it afresh
-MANY_BATCHES = 4  # in one pass; it has scattered memory that is worth repacking
+ERRORS_IN_A_ROW = 10  # unexpected errors; after that, the process ends and the service manager starts it afresh
+MANY_BATCHES = 4  # in one pass: it has scattered the state in memory enough to be worth repacking
 MANY_REASONS = 100
-# The hint for a younger change may still be on its way; an older one without a hint was missed.
+# The hint for a more recent change may still be on its way; an older change without a hint was missed.
 HINTS_TAKE_SECONDS = 2.0
-HOLD_AGAIN_SECONDS = 2.0  # how often, while the sink fails, files written meanwhile are held as well
+HOLD_AGAIN_SECONDS = 2.0  # while the sink fails, how often to hold files written in the meantime
 SINK_PROBLEMS = ("unavailable", "halted")
 SAID = {
     "unavailable": "the sink is failing, trying again",
@@ -54,10 +54,10 @@ class Seen:
 
 
 class Passes:
-    """One lives as long as the agent; the flow, which it observes, changes with the configuration.
+    """Lives as long as the agent; the flow that it observes changes with the configuration.
 
-    `progress` is called when there may be something new to tell, `received` after a receipt, `keep_alive` when only
-    time has gone by; `hinted` gives the paths that have changed since the pass began.
+    `progress` is called when there may be news, `received` after a receipt, `keep_alive` when only time has passed;
+    `hinted` returns the paths that have changed since the pass began.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Passes:
         self.acknowledged: float | None = None
         self.last_error = ""
         self.has_worked_hard = False
-        self.changes = 0  # grows when there is something new to tell
+        self.changes = 0  # grows whenever there is something new to report
         self._progress, self._received, self._keep_alive, self._hinted = progress, received, keep_alive, hinted
         self._clock, self._wall, self._uniform = clock, wall, uniform
         self._held_at = clock()
@@ -94,25 +94,25 @@ class Passes:
         self._many_reasons = many_reasons
 
     def use(self, flow: Flow, retry: RetrySettings) -> None:
-        """Continues with this flow, which was assembled with this as its observer."""
+        """Continues with this flow, whose observer this object already is."""
         self.flow, self.retry = flow, retry
         self.retry_at = self._clock()
 
     # As the observer of the flow
 
     def alive(self) -> None:
-        """Lets the watchdog know that the process is not hanging."""
+        """Tells the watchdog that the process is not hanging."""
         self._keep_alive()
 
     def preparing(self) -> None:
-        """Says why the start takes a while."""
+        """Logs why the start takes a while."""
         log.info("preparing rules, once")
 
     def failing(self, tries: int, seconds_left: float) -> None:
-        """Is in what `waiting` says."""
+        """Does nothing: `waiting` logs failures."""
 
     def waiting(self) -> None:
-        """Says why nothing moves, and holds what was written meanwhile."""
+        """Logs why nothing moves, and holds what has been written in the meantime."""
         deliverer = self.flow.deliverer
         if deliverer.health.failing_since is not None:
             self._say(SAID["unavailable"], deliverer.complaint())
@@ -132,7 +132,7 @@ class Passes:
     # What the loop asks for
 
     def everything(self, hints: Hints, *, is_watching: bool) -> float:
-        """A full walk and the pass over it; returns the CPU seconds that finding the sources took."""
+        """Makes a full walk and a pass over what it found. Returns the CPU seconds that the walk took."""
         started = time.thread_time()
         try:
             found = look(self.flow, self.alive)
@@ -141,25 +141,25 @@ class Passes:
             return 0.0
         cost = time.thread_time() - started
         self._note_places(found)
-        # Hints can be counted as missed only where every one since the last walk was kept, and before the pass reads
-        # the files, which makes them look unchanged.
+        # Missed hints can be counted only if every hint since the last walk was kept, and only before the pass reads
+        # the files, because then they look unchanged.
         is_comparable = is_watching and self._has_all_hints and self.seen.at is not None and not hints.is_everything
         unannounced = self._unannounced(found, hints) if is_comparable else []
         batches = self.totals.batches
         self.lag.take_all(found, self.flow.state.lag_of)
         self._has_all_hints = self._walk(found)
-        # Only those that the pass could read: any other would be counted again at every walk.
+        # Count only files that the pass could read: others would be counted again at every walk.
         self.seen.missed_hints += sum(self.flow.state.is_read(source) for source in unannounced)
         self.seen.at = self._wall()
         self.has_worked_hard = self.totals.batches - batches >= MANY_BATCHES
         return cost
 
     def doubt(self) -> None:
-        """Hints may have been lost, so the next full walk does not count missed ones."""
+        """Notes that hints may have been lost, so the next full walk cannot count missed ones."""
         self._has_all_hints = False
 
     def few(self, paths: frozenset[str]) -> bool:
-        """A pass over what these paths name; False when only a full walk will do."""
+        """Makes a pass over these paths. False if only a full walk will do."""
         try:
             found = glance(paths, self.flow.scope)
         except Exception as error:  # noqa: BLE001 - as in a pass
@@ -171,17 +171,17 @@ class Passes:
 
     @property
     def may_beat(self) -> bool:
-        """Whether a heartbeat has something to say, and a sink that would hear it.
+        """Whether there is something to report, and a sink that would receive it.
 
-        While offsets cannot be saved, or passes fail for reasons of their own, the sink may well be up, and this is
-        when its owner has to hear of the agent.
+        A problem other than the sink's does not silence the heartbeat: if offsets cannot be saved or passes fail
+        internally, the sink may well be up, and this is when its owner must hear from the agent.
         """
         is_deaf = self.problem is not None and self.problem.kind in SINK_PROBLEMS
         knows_something = self.seen.at is not None or self.problem is not None or self._found is not None
         return knows_something and not is_deaf and self.flow.deliverer.health.failing_since is None
 
     def beat(self, report: dict[str, Any], beat: Beat) -> None:
-        """Sends a heartbeat; a failure is remembered as the last error, and changes nothing else."""
+        """Sends a heartbeat. A failure is kept as the last error and changes nothing else."""
         flow = self.flow
         seconds = LAST_WORD_SECONDS if beat.is_last else flow.deliverer.policy.max_wait
         try:
@@ -209,7 +209,7 @@ class Passes:
         self._say("heartbeat not delivered", reason)
 
     def totals_now(self) -> Totals:
-        """The totals, including those of a pass under way."""
+        """The totals, including the pass under way."""
         return self.totals.with_ledger(self._ledger)
 
     def problem_now(self) -> Problem | None:
@@ -230,7 +230,7 @@ class Passes:
             self.lag.take(self._found.files, self.flow.state.lag_of, self._found.gone)
 
     def _walk(self, found: Findings) -> bool:
-        """The pass itself; returns whether it went through."""
+        """Makes the pass. Returns whether it went through."""
         self._ledger, self._batches, self._found = Ledger(), 0, found
         started = self._clock()
         try:
@@ -240,17 +240,17 @@ class Passes:
         except SinkHalted as error:
             self._failed("halted", error, self._backoff())
         except SinkUnavailable as error:
-            # Delivery has already waited, up to retry.max_wait. That counts, so that new sources soon get their turn.
+            # Delivery has already waited, up to retry.max_wait. Deduct that, so that new sources soon get their turn.
             self._failed("unavailable", error, max(0.0, self._backoff() - (self._clock() - started)))
         except (StateError, SinkError) as error:
             self._failed("state", error, self._backoff())
-        except Exception as error:  # noqa: BLE001 - a single surprise must not end a run of months
+        except Exception as error:  # noqa: BLE001 - a single unexpected error must not end a run of months
             self._failed_unexpectedly(error)
         else:
             self._worked()
             return True
         finally:
-            # However the pass ended, what it committed counts.
+            # What the pass committed counts, however it ended.
             self.totals.add(self._ledger)
             self.refresh_lag()
             self._ledger, self._found = Ledger(), None
@@ -274,7 +274,7 @@ class Passes:
         self.retry_at = self._clock() + wait
 
     def _failed_unexpectedly(self, error: Exception) -> None:
-        """Reports type and place only: the message may hold somebody's text."""
+        """Reports only the type and place of the error: its message may contain somebody's text."""
         self._errors_in_a_row += 1
         reason = f"{type(error).__name__} at {place_of(error)}"
         self._failed("internal", error, self._backoff(), reason)
@@ -285,21 +285,21 @@ class Passes:
             ) from error
 
     def _backoff(self) -> float:
-        """Grows with every pass that fails in a row."""
+        """Seconds until the next try; grows with every failure in a row."""
         return backoff(self.problem.tries if self.problem else 0, self.retry, uniform=self._uniform)
 
     def _say(self, event: str, reason: str) -> None:
-        """Logs a reason once, and again only after things have gone well in between."""
+        """Logs a reason once, and again only if things have gone well in between."""
         if reason not in self._said:
-            if len(self._said) >= self._many_reasons:  # a sink may give another at every try
+            if len(self._said) >= self._many_reasons:  # a sink may give a different reason at every try
                 self._said.clear()
             self._said.add(reason)
             self.changes += 1
             log.warning(event, reason=reason)
 
     def _hold_what_is_new(self) -> None:
-        """A pass may take as long as an outage. What is written meanwhile waits for the next pass, and could be swept
-        before it begins. Without hints, nothing is known of it until then."""
+        """Holds files written since the pass began: it may last as long as an outage, and they could be swept before
+        the next pass begins. Only hints tell of them until then."""
         if paths := self._hinted():
             self.flow.held.hold(glance(paths, self.flow.scope).files, self.flow.state)
         self._held_at = self._clock()

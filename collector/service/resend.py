@@ -1,9 +1,9 @@
-"""Resend: what the embedded store has, to the sink in force, which may have come too late for the transcripts.
+"""Sends the events of the embedded store to the current sink, which may have come too late for their transcripts.
 
-In: a flow, and the store's database. Out: receipts, counted in a ledger. Events pass the one gate out again: marks stay
-as they are, and what today's rules, level and project filter keep back is kept back. No offset moves. How far it has
-come is kept with the sink's offsets, so a second call goes on where the first one was stopped.
-Crash window: what was acknowledged since the last save of that number is sent again, under the same ids.
+In: a flow, and the store's database. Out: receipts, counted in a ledger. Events pass the one gate out again: markers
+stay as they are, and anything that today's rules, level and project filter exclude is held back. No offset moves. The
+number of the last event sent is kept with the sink's offsets, so a second call continues where the first one stopped.
+Crash window: events acknowledged since that number was last saved are sent again, with the same ids.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def resend(flow: Flow, database: Path, ledger: Ledger, *, since: str = "", is_ag
             if ledger.batches % SAVE_EVERY == 0:
                 flow.committer.note_resent(name, through)
     finally:
-        # What was quarantined is written before the number that passes it: both in one save, in that order.
+        # Quarantined events are written before the number that passes them: both in one save, in that order.
         flow.committer.note_resent(name, through)
     flow.committer.finish()
 
@@ -57,7 +57,7 @@ def _last_of(batch: Batch) -> int:
 
 
 def _strayed(flow: Flow, database: Path) -> frozenset[str]:
-    """The sessions that have been where nothing is read: what they say elsewhere may be about that place, too."""
+    """The sessions that have also been in an excluded project: their other events may tell about that project, too."""
     if flow.scope.is_open:
         return frozenset()
     return frozenset(session for session, place in places_of_sessions(database) if not flow.scope.takes(place))
@@ -68,7 +68,7 @@ def _items(flow: Flow, events: Iterator[Stored], database: Path, strayed: frozen
     source = Source(place, str(database), state_key(str(database)), IN_STORE, "", "", "", Stamp(0, 0, 0))
     reading = Reading(source, b"", source.stamp)
     for number, body in events:
-        # It moves no offset: a number in the store is no place in a transcript.
+        # This moves no offset: a number in the store is not a place in a transcript.
         line = Line(reading, number, number, None, "", b"", b"", is_safe=False)
         yield line, _outcome(flow, orjson.loads(body), strayed)
 

@@ -1,7 +1,7 @@
-"""Notices in the long run when nothing may leave, and when that is over.
+"""Notices during the long run when nothing may be sent, and when that is over.
 
-In: the settings and the flow in force. Out: whether to stand still now. Each change is logged once. When it is over,
-what a person has asked to leave out is left out before anything else happens.
+In: the settings and the flow in force. Out: whether to stand still now. Each change is logged once. When a standstill
+is over, anything that a person asked to leave out is left out before anything is sent.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ LOOK_AGAIN_SECONDS = 2.0
 
 
 class Standstills:
-    """What was last found."""
+    """The current reason for standing still, if any."""
 
     def __init__(self) -> None:
         self.reason = ""
 
     def has_changed(self, settings: Settings, flow: Flow, now: float) -> bool:
-        """Looks again; whether it is another reason than the last time, or none any more."""
+        """Looks again. Returns whether the reason differs from the last one, or is gone."""
         found = standstill(settings, now)
         before, self.reason = self.reason, str(found) if found else _left_out(flow)
         if self.reason == before:
@@ -33,10 +33,10 @@ class Standstills:
 
 
 def _left_out(flow: Flow) -> str:
-    """Leaves out what a person has asked to; returns why nothing may be sent before that has worked."""
+    """Leaves out unsent data if a person asked for that. If that fails, returns why nothing may be sent yet."""
     if is_asked_to_leave_out(flow.state.path):
         try:
             leave_out_unsent(flow)
-        except StateError as error:  # no failure of the disk ends the run: it is tried again at the next look
+        except StateError as error:  # a failing disk must not end the run: the next look tries again
             return str(error)
     return ""

@@ -1,7 +1,7 @@
-"""The file beside the state in which others can read how the agent is doing, and the same in one line.
+"""The file beside the state that tells others how the agent is doing, and the same in one line.
 
-In: a report, which is plain data. Out: the file, mode 0600, and what `collector status` reads from it. Invariant: a
-reader sees one whole report or the one before it.
+In: a report, as plain data. Out: the file, mode 0600, and the report as `collector status` reads it. Invariant: a
+reader sees the latest report or the one before it, always whole.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from collector.log import TIMESTAMP, counted, in_words, timestamp
 
 MOMENTS = ("since", "updated", "last_acknowledged", "last_rescan")
 WRITE_EVERY_SECONDS = 1.0
-# Describing the agent may take at most one part in this many of its time.
+# At most one part in this many of the agent's time goes into describing it.
 WORTH_OF_WRITING = 50
 
 
 class StatusFile:
-    """Writes the report whole, at most once a second, and only when it says something new."""
+    """Writes the report whole, at most once a second, and only if it has changed."""
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
         self.path = path
@@ -36,11 +36,11 @@ class StatusFile:
 
     @property
     def due_in(self) -> float:
-        """Seconds until it may be written again."""
+        """Seconds until the file may be written again."""
         return max(0.0, self._free_at - self._clock())
 
     def write(self, describe: Callable[[], dict[str, Any]], *, is_last: bool = False) -> dict[str, Any]:
-        """Writes what `describe` returns, and returns it. A disk that is full is no reason to stop."""
+        """Writes what `describe` returns, and returns it. A full disk is no reason to stop."""
         started = self._clock()
         report = describe()
         if report != self._last or is_last:
@@ -60,9 +60,9 @@ class StatusFile:
             text = dump(report)
         with created(temporary) as file:
             file.write(text)
-        # Crash window: up to here others still read the previous report, and a file left behind as .new is replaced the
-        # next time. There is no fsync, because the report is about this process: a power cut makes it stale anyway, and
-        # whether an agent is running is decided by the lock on the state, never by this file alone.
+        # Crash window: until this line, others still read the previous report; a .new file left behind is replaced next
+        # time. There is no fsync, because the report is about this process: a power cut makes it stale anyway, and the
+        # lock on the state decides whether an agent is running, never this file alone.
         os.replace(temporary, self.path)
 
 
@@ -72,7 +72,7 @@ def status_path(state_path: Path) -> Path:
 
 
 def read_status(state_path: Path) -> dict[str, Any]:
-    """What the agent last reported; empty when it never ran, or when the file is unusable."""
+    """The agent's last report; empty if it has never run or the file is unusable."""
     try:
         report = orjson.loads(read_plain(status_path(state_path)))
     except (OSError, ValueError):
@@ -81,7 +81,7 @@ def read_status(state_path: Path) -> dict[str, Any]:
 
 
 def _is_usable(report: dict[str, Any]) -> bool:
-    """Whether the parts that readers take on trust have the right shape."""
+    """Whether the parts that readers rely on unchecked have the right shape."""
     problem = report.get("problem") or dict.fromkeys(("kind", "reason", "tries"))
     try:
         moments = [report.get(name) for name in MOMENTS] + [problem.get("since")]
@@ -93,7 +93,7 @@ def _is_usable(report: dict[str, Any]) -> bool:
 
 
 def one_line(report: dict[str, Any]) -> str:
-    """The report in the one line that the service manager shows."""
+    """The report as the one line that the service manager shows."""
     behind = sum(row["behind"] for row in report["priorities"].values())
     parts = [f"lag {in_words(report['lag'])} in {counted(behind, 'source')}" if report["lag"] else "nothing waiting"]
     if not any(root["is_there"] for root in report["roots"]):

@@ -1,8 +1,8 @@
 """Watches the roots, so that a new line is sent at once instead of at the next rescan.
 
 In: events from watchdog, in its threads. Out: hints to the main loop. Hints get lost (full queues, system limits,
-network file systems, a watcher that died), so the rescans of the service are the truth; what the watcher cannot see, it
-says in `mode` and `reason`.
+network file systems, a watcher that died), so only the service's rescans are sure to find everything; `mode` and
+`reason` tell what the watcher cannot see.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from collector.service.watch_limits import is_watch_limit_reached, network_file_
 
 log = get_logger()
 RETRY_LIMITED_SECONDS = 600.0
-# Nothing else wakes the agent; above all not its own opening and closing of files.
+# Nothing else wakes the agent, least of all its own opening and closing of files.
 WATCHED = [
     events.FileCreatedEvent,
     events.FileModifiedEvent,
@@ -41,7 +41,7 @@ WATCHED = [
 
 
 class Watcher:
-    """Keeps watchdog on whichever roots exist. Where that fails, it says so and leaves the work to the rescans."""
+    """Keeps watchdog on all roots that exist. Where that fails, it says so and leaves the work to the rescans."""
 
     def __init__(
         self,
@@ -65,17 +65,17 @@ class Watcher:
         self._threads: list[threading.Thread] = []
         self._places: dict[str, tuple[int, int]] = {}
         below = {f"{root}/{name}": root for root, form in self._forms.items() for name in form.watched}
-        self._root_of = below | {root: root for root in self._roots}  # by place that is watched
+        self._root_of = below | {root: root for root in self._roots}  # by watched place
         self._again_at: float | None = None
         self._complaints = _Complaints(wake)
         logger = logging.getLogger("watchdog")
         logger.propagate = False
         logger.handlers = [self._complaints]
-        # A directory that is created while watchdog walks the tree gets its watch twice, which does no harm.
+        # A directory created while watchdog walks the tree is watched twice, which does no harm.
         warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
 
     def keep_up(self) -> None:
-        """Starts watching, or over again if a place came or went, or a thread died. Called before every rescan."""
+        """Starts watching, or starts over if a place came or went or a thread died. Called before every rescan."""
         if not self._is_wanted:
             self._tell("polling", "run.watch is off")
             return
@@ -93,7 +93,7 @@ class Watcher:
             return
         try:
             self._start(places)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the rescans still work without hints
+        except Exception as error:  # noqa: BLE001 - whatever it is, rescans work without hints
             self.close()
             reason = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
             self._tell("polling", f"{reason}; only rescans find new lines")
@@ -101,7 +101,7 @@ class Watcher:
             self._tell_what_is_seen(places)
 
     def _places_to_watch(self) -> dict[str, tuple[int, int]]:
-        """The directories to watch that exist, with device and inode, so that a replaced one is noticed."""
+        """The existing directories to watch, with device and inode, so that a replaced one is noticed."""
         places = {}
         for path in self._root_of:
             with contextlib.suppress(OSError):
@@ -122,7 +122,7 @@ class Watcher:
         self._places = places
 
     def _name_of(self, path: str) -> str:
-        """The path as discovery names it: below the root as configured, not where symbolic links lead."""
+        """The path as discovery names it: below the configured root, with its symbolic links unresolved."""
         real = self._root_of[path]
         return self._roots[real] + path[len(real) :]
 
@@ -151,7 +151,7 @@ class Watcher:
         """Stops watching."""
         observer, self._observer, self._threads, self._places = self._observer, None, [], {}
         if observer is not None:
-            with contextlib.suppress(Exception):  # an observer that half started, or died, may fail to stop
+            with contextlib.suppress(Exception):  # an observer that died or only half started may fail to stop
                 observer.stop()
                 observer.join(1)
 
@@ -165,7 +165,7 @@ class _Handler(events.FileSystemEventHandler):
         self.suffixes = form.suffixes
 
     def dispatch(self, event: events.FileSystemEvent) -> None:
-        """Passes on what the event is about. Called in watchdog's thread."""
+        """Passes on the paths of an event. Called in watchdog's thread."""
         for raw in (event.src_path, event.dest_path):
             path = os.fsdecode(raw)
             if event.is_directory and path in self.places:
@@ -175,7 +175,7 @@ class _Handler(events.FileSystemEventHandler):
 
 
 class _Complaints(logging.Handler):
-    """Takes watchdog's complaints, such as a queue that overflowed, as a reason to look at everything."""
+    """Takes any complaint from watchdog, such as an overflowing queue, as a reason to look at everything."""
 
     def __init__(self, wake: Waker) -> None:
         super().__init__(logging.WARNING)

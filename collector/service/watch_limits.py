@@ -1,4 +1,4 @@
-"""How much the system lets a watcher see: the limits of inotify, and file systems that do not report other machines."""
+"""What the system hides from a watcher: the limits of inotify, and file systems that do not report other machines."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ IN_DELETE_SELF = 0x400
 
 
 def is_watch_limit_reached(path: str) -> bool:
-    """Whether not one more directory can be watched. watchdog silently skips those that it cannot watch."""
+    """Whether the system allows no more watches. watchdog silently skips directories that it cannot watch."""
     if not sys.platform.startswith("linux"):
         return False
     libc = ctypes.CDLL(None, use_errno=True)
     descriptor = libc.inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK)
     if descriptor < 0:
-        return False  # without an instance there is nothing to ask
+        return False  # without an inotify instance, there is no way to tell
     try:
         added = libc.inotify_add_watch(descriptor, os.fsencode(path), IN_DELETE_SELF)
         return added < 0 and ctypes.get_errno() == errno.ENOSPC
@@ -32,7 +32,7 @@ def is_watch_limit_reached(path: str) -> bool:
 
 
 def network_file_system(path: str, mounts: Path = MOUNTS) -> str | None:
-    """The type of the network file system that this path is on; None if it is local, or if that cannot be told."""
+    """The type of the network file system that this path is on; None if it is local or the type is unknown."""
     try:
         lines = mounts.read_text(errors="surrogateescape").splitlines()
     except OSError:

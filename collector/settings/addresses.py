@@ -1,8 +1,8 @@
-"""Addresses as they are told, logged and kept: without what may be secret in them.
+"""Addresses as they are shown, logged and kept: without the parts that may be secret.
 
-In: a URL. Out: the same without credentials and query, and with a short hash in the place of each part of its path that
-looks like a token: some receivers know who is sending by nothing else. What has no `//` is a name, and stays.
-Of a path: what JSON can say.
+In: a URL. Out: the same without credentials and query, and with a short hash in place of each part of its path that
+looks like a token: some receivers identify the sender by nothing else. Text without `//` is a name, and is unchanged.
+Also: a path, as text that fits into JSON.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _long_or_uuid = re.compile(r"[A-Za-z0-9]{16}|(?:[0-9a-fA-F]{4,12}-){4}")
 
 
 def told(url: str) -> str:
-    """A URL as it may be told."""
+    """A URL that is safe to show."""
     scheme, slashes, rest = url.partition("?")[0].partition("//")
     if not slashes:
         return url
@@ -28,12 +28,12 @@ def told(url: str) -> str:
 
 
 def in_utf_8(path: Path | str) -> str:
-    """A path as it can be told and kept as JSON: a byte of it that is not UTF-8 becomes \\xe9 or the like."""
+    """A path as text that can be shown and kept as JSON: a byte that is not UTF-8 becomes \\xe9 or the like."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def tokens_in(url: str) -> list[str]:
-    """The parts of a URL's path that look like tokens, as they stand there and as a server may repeat them."""
+    """The parts of a URL's path that look like tokens, as written there and as a server may repeat them."""
     parts = url.partition("?")[0].partition("//")[2].split("/")[1:]
     return [form for part in parts if _is_token(part) for form in dict.fromkeys((part, unquote(part)))]
 

@@ -29,17 +29,17 @@ HOW_TO_CHANGE = (
 
 
 def is_remote(settings: Settings) -> bool:
-    """Whether what is sent leaves this machine."""
+    """Whether events leave this machine."""
     return settings.destination is not None and not is_loopback(settings.destination)
 
 
 def destination(settings: Settings) -> str:
-    """Where it goes, without what may be secret in the address."""
+    """Where events go, without the parts of the address that may be secret."""
     return told(settings.destination) if settings.destination else "the embedded store on this machine"
 
 
 def statement(settings: Settings) -> str:
-    """The statement."""
+    """The statement that people are shown."""
     capture = settings.capture
     if capture.level == METADATA:
         names = "go as pseudonyms" if capture.names == "pseudonym" else "are left out"

@@ -1,7 +1,7 @@
-"""Edits the user's configuration file for a person: a list in it, with everything else left as it was written.
+"""Edits a list in the user's configuration file, leaving everything else as the person wrote it.
 
-In: the file, a key and a list. Out: the file, whole. Invariant: comments, order and spelling of the rest stay; a file
-that is not valid TOML is not touched. Imported only by the commands that edit.
+In: the file, a key and a list. Out: the file, written whole. Invariant: the comments, order and spelling of the rest
+stay; a file that is not valid TOML is not touched. Imported only by the commands that edit.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from collector.settings.options import listed
 
 
 def list_in(path: Path, section: str, name: str) -> list[str]:
-    """A list as the file has it; empty where it does not say."""
+    """A list as the file has it; empty if the file does not set it."""
     try:
         found = tomllib.loads(read_plain(path).decode("utf-8-sig")).get(section, {})
     except FileNotFoundError:
@@ -32,8 +32,8 @@ def list_in(path: Path, section: str, name: str) -> list[str]:
 
 
 def put_list(path: Path, section: str, name: str, values: Sequence[str]) -> None:
-    """Writes the list into the file, which is created if there is none; an empty list goes."""
-    target = Path(os.path.realpath(path))  # a link, as from a repository of dotfiles, stays one
+    """Writes the list into the file, which is created if there is none. An empty list is removed."""
+    target = Path(os.path.realpath(path))  # a link, for example into a dotfiles repository, stays a link
     try:
         text = read_plain(target).decode("utf-8-sig") if target.exists() else ""
         changed = _with_list(text, section, name, values)

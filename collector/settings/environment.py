@@ -1,7 +1,7 @@
-"""What the environment says apart from settings: home, the platform's directories, what systemd provides, secret files.
+"""What the environment provides besides settings: home, the platform's directories, systemd's variables, secret files.
 
 In: environment variables and small files. Out: paths and values. Invariant: a secret that cannot be read becomes a
-ConfigurationError that names the setting, and never the secret.
+ConfigurationError that names the setting, never the secret.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import platformdirs
 from collector.errors import ConfigurationError
 from collector.files import read_plain
 
-# What whoever administers a machine sets for everybody on it: collector.toml here, and conf.d/*.toml.
+# Where an administrator configures the machine for everybody: collector.toml and conf.d/*.toml.
 SYSTEM_DIRECTORY = Path("/etc/collector")
 
 
 def home() -> str:
-    """The home directory, for which `~` stands in keys. Containers may run a user that has none."""
+    """The home directory, which keys abbreviate as `~`. Raises if there is none, as for some users of containers."""
     found = os.path.expanduser("~")
     if not os.path.isabs(found) or os.environ.get("HOME") == "":
         given = "is not set, and the system knows no account for this user" if found == "~" else "is empty or relative"
@@ -30,7 +30,7 @@ def home() -> str:
 
 
 def state_key(source: str) -> str:
-    """The state's key for a source that a person named by its path."""
+    """The key in the state for a source that a person named by its path."""
     if source.startswith("~"):
         return source
     path, base = os.path.abspath(source), home()
@@ -38,13 +38,13 @@ def state_key(source: str) -> str:
 
 
 def cache_directory() -> Path:
-    """The directory for what can be rebuilt at any time."""
+    """The directory for files that can be rebuilt at any time."""
     return platformdirs.user_cache_path("collector")
 
 
 def user_config() -> Path:
     """The user's own configuration file."""
-    home()  # raises what a person can act on; platformdirs would raise a RuntimeError
+    home()  # raises an error that a person can act on; platformdirs would raise a RuntimeError
     return platformdirs.user_config_path("collector") / "collector.toml"
 
 
@@ -64,14 +64,14 @@ def watchdog_seconds() -> float | None:
 def credential(name: str) -> Path | None:
     """The file in which systemd gives this service a credential; None if there is none.
 
-    systemd copies it once, at the start. A replacement is put into the runtime directory by the unit's ExecReload=,
-    and counts from then on.
+    systemd copies it once, at the start. The unit's ExecReload= puts a replacement into the runtime directory, which
+    counts from then on.
     """
     return next((path for path in credential_places(name) if path.is_file()), None)
 
 
 def credential_places(name: str) -> list[Path]:
-    """Where such a credential may appear while this process runs; the first that exists counts."""
+    """Where such a credential may appear while this process runs; the first file that exists counts."""
     places = [os.environ.get(variable) for variable in ("RUNTIME_DIRECTORY", "CREDENTIALS_DIRECTORY")]
     return [Path(place, name) for place in places if place]
 
@@ -90,7 +90,7 @@ def read_secret(path: Path, setting: str) -> str:
 
 
 def state_directory() -> Path:
-    """$STATE_DIRECTORY under systemd, else the platform's directory for state."""
+    """$STATE_DIRECTORY under systemd, otherwise the platform's directory for state."""
     given = os.environ.get("STATE_DIRECTORY", "").split(":")[0]
     return Path(given) if given else platformdirs.user_state_path("collector")
 

@@ -1,7 +1,7 @@
 """A short name for the configuration in force, so that a fleet sees which machines run which.
 
-In: the settings. Out: 16 hex digits, the same wherever the same is configured: paths below the home directory count as
-`~`, and what names one machine does not count. Nothing can be read back from it.
+In: the settings. Out: 16 hex digits, the same on all machines with the same configuration: the home directory counts as
+`~`, and settings that name one machine do not count. Nothing can be read back from them.
 """
 
 from __future__ import annotations
@@ -16,6 +16,6 @@ OF_ONE_MACHINE = {"host", "labels"}
 
 
 def fingerprint(settings: Settings) -> str:
-    """The name of these settings."""
+    """The short name of these settings."""
     told = settings.model_dump_json(exclude=OF_ONE_MACHINE).replace(in_utf_8(home()), "~")
     return blake2b(told.encode(), digest_size=8).hexdigest()

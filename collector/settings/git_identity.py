@@ -1,6 +1,6 @@
-"""Who commits on this machine, as git's own configuration says. Read only where `redaction.identity` is on.
+"""Who commits on this machine, according to git's own configuration. Read only if `redaction.identity` is on.
 
-In: a home directory. Out: name and e-mail, empty where nothing says so. Files that cannot be read say nothing.
+In: a home directory. Out: name and e-mail, empty if not configured. Files that cannot be read are ignored.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _setting = re.compile(r"\s*(name|email)\s*=\s*(.*?)\s*(?:[#;].*)?$", re.IGNORECA
 
 
 def git_identity(home: str | Path) -> tuple[str, str]:
-    """The name and the e-mail of whoever commits."""
+    """The name and e-mail that git puts into commits."""
     told: dict[str, str] = {}
     for place in PLACES:
         section = ""

@@ -1,8 +1,8 @@
 """The layers of the configuration: system files, the user's file, the environment, flags. One decides each key.
 
-In: what each layer says. Out: the values in force, where each comes from, and what a lock has overruled. Tables merge
-key by key, and the layer nearest to the person wins; a list replaces the list below it, except for those that only ever
-hold something back: these add up. Invariant: nothing changes what a layer of lower rank has locked.
+In: the values of each layer. Out: the values in force, where each comes from, and which ones a lock overrules. Tables
+merge key by key, and the layer nearest to the person wins; a list replaces the list below it, except for lists that
+only ever hold something back, which add up. Invariant: nothing changes what a layer of lower rank has locked.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from collector.settings.options import listed
 
 Keys = tuple[str, ...]
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-# Whoever says no is heard: a person can withhold more than the administrator does, but not take that back.
+# Every no counts: a person can withhold more than the administrator does, but not less.
 ADDS_UP = frozenset({"projects.exclude", "redaction.fields", "redaction.personal", "redaction.rules"})
 
 
 class Rank(IntEnum):
-    """Whose authority a layer has. Files of one rank are one authority: a lock binds only what ranks above it."""
+    """The authority of a layer. Files of one rank are one authority: a lock binds only layers that rank above it."""
 
     SYSTEM = 0
     USER = 1
@@ -32,7 +32,7 @@ class Rank(IntEnum):
 
 
 class Layer(NamedTuple):
-    """What one file, the environment or the command line says, and how a message calls the place of a key in it."""
+    """The values of one file, the environment or the command line, and what messages call the place of a key in it."""
 
     rank: Rank
     values: Mapping[str, Any]
@@ -41,7 +41,7 @@ class Layer(NamedTuple):
 
 
 class Overruled(NamedTuple):
-    """A key that somebody set and that has no effect, because a file of lower rank has locked it."""
+    """A key that was set but has no effect, because a file of lower rank has locked it."""
 
     key: str
     place: str
@@ -53,19 +53,19 @@ class Overruled(NamedTuple):
 
 
 class Origins(NamedTuple):
-    """Where the settings in force come from. Keys are dotted; what is not in `places` has its default."""
+    """Where the settings in force come from. Keys are dotted; a key that is not in `places` has its default."""
 
     files: Sequence[str] = ()
     places: Mapping[str, str] = NOTHING
     locks: Mapping[str, str] = NOTHING
     overruled: Sequence[Overruled] = ()
     lists: Mapping[str, Sequence[Sequence[Any]]] = NOTHING
-    """Of each key that adds up, the list of each layer."""
+    """For each key that adds up, the lists of the layers."""
     users_file: str = ""
-    """The user's file, also if there is none yet."""
+    """The user's file, even if it does not exist yet."""
 
     def place(self, key: str) -> str:
-        """Where a key was set, or the keys below it, or the table that holds it; empty for a default."""
+        """Where a key, the keys below it or the table that holds it were set; empty for a default."""
         parts = key.split(".")
         above = (".".join(parts[:count]) for count in range(len(parts), 0, -1))
         found = [self.places[name] for name in above if name in self.places][:1]
@@ -73,7 +73,7 @@ class Origins(NamedTuple):
         return " and ".join(dict.fromkeys(found))
 
     def as_dict(self) -> dict[str, Any]:
-        """What an administrator has locked, and which settings have no effect because of that."""
+        """The keys that an administrator has locked, and the settings that have no effect because of that."""
         overruled = list(map(str, self.overruled))
         return {"locked": dict(self.locks), "overruled": overruled, "users_file": self.users_file}
 
@@ -93,7 +93,7 @@ class Merged:
     lists: dict[str, list[list[Any]]] = field(default_factory=dict)
 
     def add(self, layer: Layer) -> None:
-        """Takes in a layer that ranks as high as those before it, or higher."""
+        """Adds a layer that ranks as high as those before it, or higher."""
         for keys, value in leaves(layer.values):
             key, place = ".".join(keys), layer.place_of(keys)
             lock = next(
@@ -107,7 +107,7 @@ class Merged:
             self.locks.setdefault(name, (layer.rank, layer.place_of(())))
 
     def origins(self, files: Sequence[str], users_file: str) -> Origins:
-        """Where all of it comes from."""
+        """Where all values come from."""
         locks = {name: place for name, (_, place) in self.locks.items()}
         return Origins(tuple(files), self.places, locks, tuple(self.overruled), self.lists, users_file)
 
@@ -139,7 +139,7 @@ class Merged:
 
 
 def merge(layers: Sequence[Layer]) -> Merged:
-    """All layers in one, the lowest first."""
+    """Merges layers, given lowest first."""
     merged = Merged()
     for layer in layers:
         merged.add(layer)
@@ -147,7 +147,7 @@ def merge(layers: Sequence[Layer]) -> Merged:
 
 
 def leaves(table: Mapping[str, Any], above: Keys = ()) -> Iterator[tuple[Keys, Any]]:
-    """Every value that is not a table, with its keys. An empty table says nothing."""
+    """Every value that is not a table, with its keys. Empty tables are ignored."""
     for name, value in table.items():
         if isinstance(value, Mapping):
             yield from leaves(value, (*above, name))
@@ -156,7 +156,7 @@ def leaves(table: Mapping[str, Any], above: Keys = ()) -> Iterator[tuple[Keys, A
 
 
 def is_below(key: str, name: str) -> bool:
-    """Whether a dotted key is this one, or stands in a section of this name."""
+    """Whether a dotted key has this name, or is in the section of this name."""
     return key == name or key.startswith(f"{name}.")
 
 
@@ -168,5 +168,5 @@ def _found(values: Mapping[str, Any], keys: Keys) -> Any:
 
 
 def _is_same(value: Any, in_force: Any) -> bool:
-    """Whether it asks for the value already in force; a variable states it as text."""
+    """Whether a value is the one already in force; variables give it as text."""
     return value == in_force or (in_force is not None and str(value).lower() == str(in_force).lower())

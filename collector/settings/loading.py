@@ -1,8 +1,8 @@
-"""Loads the settings: finds every layer, merges them, and explains what is wrong: its key, its place and the reason.
+"""Loads the settings: finds every layer, merges them, and explains each mistake by its key, its place and the reason.
 
 In: the system's files, the user's file, COLLECTOR_* variables (nested with `__`), flags. Out: frozen Settings that know
 where they come from, or a ConfigurationError. Invariant: unknown keys and unknown COLLECTOR_* names are errors; an
-unreadable file is never passed over, because it may say what must not be collected.
+unreadable file is never ignored, because it may say what must not be collected.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def load(
 ) -> Settings:
     """All settings in force. Raises a ConfigurationError that names each wrong key, its place and what is wrong.
 
-    A command that does not send needs no sink: the agent's own may be named only by its flags.
+    A command that does not send needs no sink: perhaps only the flags of the running agent name one.
     """
     model = with_sinks(sinks)
     names = [".".join(keys) for keys in keys_of(model)]
@@ -93,7 +93,7 @@ def load(
 
 
 def _model_of_values(model: type[Settings]) -> type[Settings]:
-    """The model, filled only from what it is given: the environment has already been read."""
+    """The model, filled only from its arguments: the environment has already been read."""
 
     class Given(model):  # type: ignore[misc, valid-type]
         @classmethod
@@ -118,7 +118,7 @@ def _system_files(directory: Path) -> list[Path]:
     """The administrator's files, in the order in which they count: collector.toml, then conf.d by name."""
     more = directory / "conf.d"
     try:
-        # Hidden ones are half written: editors and configuration tools give them their name once they are whole.
+        # Hidden files may be half written: editors and configuration tools rename them once they are complete.
         names = sorted(name for name in os.listdir(more) if name.endswith(".toml") and name[0] != ".")
     except (FileNotFoundError, NotADirectoryError):
         _refuse_broken_links(more)
@@ -129,7 +129,7 @@ def _system_files(directory: Path) -> list[Path]:
 
 
 def set_here(also: Collection[str] = ()) -> list[str]:
-    """The variables of this process that configure collector, and those of `also`: a service does not get them."""
+    """This process's variables that configure collector, plus those in `also`: a service does not receive them."""
     return sorted(name for name in os.environ if name.startswith(ENV_PREFIX) or name in also)
 
 
@@ -172,7 +172,7 @@ def _closed(path: Path) -> Path:
 
 
 def _refuse_broken_links(path: Path) -> None:
-    """A file that is missing because of a broken link, its own or a parent's, might say what not to collect, too."""
+    """Raises if a file is missing because it or a parent is a broken link: it, too, might say what not to collect."""
     for each in (path, *path.parents):
         if each.is_symlink() and not os.path.exists(each):
             raise ConfigurationError(f"{each} is a broken link. Restore its target, or remove it.")
@@ -186,7 +186,7 @@ def _is_same_file(one: Path, other: Path) -> bool:
 
 
 def _layer(path: Path, rank: Rank, names: Sequence[str]) -> Layer:
-    """What a file says, and which keys it locks."""
+    """The values of a file, and the keys that it locks."""
     tables = _read_toml(path)
     locked = tables.pop("locked", [])
     if not isinstance(locked, list) or not all(isinstance(name, str) for name in locked):
@@ -198,8 +198,8 @@ def _layer(path: Path, rank: Rank, names: Sequence[str]) -> Layer:
 
 
 def no_file(state_path: Path) -> Path:
-    """What `collector exclude` has said to the agent of a state that does not read the user's file: one with a file of
-    its own, or a system service, which sees nothing of a home but the root."""
+    """Where `collector exclude` writes for an agent that does not read the user's file: one with a file of its own, or
+    a system service, which sees only the root in a home."""
     return state_path.with_name("excluded.toml")
 
 
@@ -228,7 +228,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
 
 
 def _variables(model: type[Settings]) -> dict[str, Any]:
-    """What the environment says, in the shape of the settings."""
+    """The values from the environment, in the shape of the settings."""
     try:
         return EnvSettingsSource(model)()
     except SettingsError as error:
@@ -239,7 +239,7 @@ def _variables(model: type[Settings]) -> dict[str, Any]:
 
 
 def _refuse_unknown_variables(model: type[Settings]) -> None:
-    """Pydantic looks only for variables it knows, but a misspelt one must not go unnoticed."""
+    """Raises on unknown variables: pydantic reads only those it knows, but a misspelt one must not go unnoticed."""
     known = {ENV_PREFIX + "__".join(keys).upper() for keys in keys_of(model)} | {CONFIG_VARIABLE}
     ours = [name for name in sorted(os.environ) if name.startswith(ENV_PREFIX) and name not in known]
     unknown = [name for name in ours if not name.startswith(LABEL_PREFIX)]
@@ -272,7 +272,7 @@ def _variable_of(keys: Keys) -> str:
 
 
 def _explain(error: ValidationError, names: Sequence[str], origins: Origins) -> str:
-    """One line for each wrong key: which it is, where it was set, why it is wrong, what would be right."""
+    """One line for each wrong key: its name, where it was set, why it is wrong, and what would be right."""
     lines = []
     for problem in error.errors():
         key = ".".join(str(part) for part in problem["loc"])
@@ -291,7 +291,7 @@ def _meant(name: str, known: Sequence[str], mark: str = "`") -> str:
 
 
 def _wrong_kind(problem: str, loc: Sequence[str | int]) -> str:
-    """What a value of the wrong kind must be, and what the option means: `2s` is not a number of seconds."""
+    """What a value of the wrong kind must be, and what the option means, as when `2s` is not a number of seconds."""
     kind, _, what = problem.partition("_")
     if kind not in KINDS or what not in {"type", "parsing", "from_float", "attributes_type"}:
         return ""
@@ -310,7 +310,8 @@ def _check(settings: Settings) -> None:
 
 
 def _refuse_relative(settings: Settings, origins: Origins) -> None:
-    """A service and a person start in different directories: with a state each, everything would be sent twice."""
+    """Raises on relative paths in files. A service and a person start in different directories: with a state in each,
+    everything would be sent twice."""
     for key, path in _paths_in(settings):
         place = origins.place(key)
         if place in origins.files and not path.startswith(("/", "~")):
@@ -321,7 +322,7 @@ def _refuse_relative(settings: Settings, origins: Origins) -> None:
 
 
 def _paths_in(section: object, above: str = "") -> Iterator[tuple[str, str]]:
-    """Every path in the settings, and its key."""
+    """Every path in the settings, with its key."""
     if isinstance(section, Path):
         yield above, str(section)
     elif isinstance(section, RootSetting):
@@ -332,7 +333,7 @@ def _paths_in(section: object, above: str = "") -> Iterator[tuple[str, str]]:
 
 
 def check_sink(section: SinkSettings, sink: DeclaredSink[Section], name: str = "sink") -> None:
-    """Checks one section of a sink: what goes together, and what this sink needs. `name` is what messages call it."""
+    """Checks one sink's section: options that need each other, and options that it needs. Messages use `name`."""
     if section.client_key and not section.client_cert:
         raise ConfigurationError(f"{name}.client_key needs {name}.client_cert too.")
     for key in ("ca_file", "client_cert", "client_key"):

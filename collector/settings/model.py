@@ -1,7 +1,7 @@
-"""All settings in force, as one frozen model: the sections, and what follows from several keys.
+"""All settings in force, as one frozen model: the sections, and values that follow from several keys.
 
-In: values that loading.py has put together. Out: Settings. Invariant: unknown keys are errors, and a secret is read
-from its file, never from the configuration itself.
+In: values that loading.py has merged. Out: Settings. Invariant: unknown keys are errors, and a secret is read from its
+file, never from the configuration itself.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(
         env_prefix=ENV_PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True, case_sensitive=False
     )
-    needs_url: ClassVar[Mapping[str, bool]] = {}  # what each type of sink says of itself; set by `with_sinks`
+    needs_url: ClassVar[Mapping[str, bool]] = {}  # as each type of sink declares; set by `with_sinks`
 
     enabled: bool = Field(default=True, description="false: nothing is read and nothing is sent")
     roots: Annotated[list[RootSetting], NoDecode, BeforeValidator(listed_roots)] = Field(
@@ -90,37 +90,37 @@ class Settings(BaseSettings):
 
     @property
     def origins(self) -> Origins:
-        """Where each of them comes from."""
+        """Where each setting comes from."""
         return self._origins
 
     def with_origins(self, origins: Origins) -> Self:
-        """The same settings, knowing where they come from."""
+        """These settings, knowing where they come from."""
         self._origins = origins
         return self
 
     @property
     def sink_type(self) -> str:
-        """http when there is a URL, else the embedded store."""
+        """sink.type; if unset, http if there is a URL, otherwise the embedded store."""
         return self.sink.type or ("http" if self.sink.url else "store")
 
     @property
     def destination(self) -> str | None:
-        """The URL to which events go; None where the sink is a file on this machine, whatever sink.url says."""
+        """The URL to which events go; None if the sink is a file on this machine, whatever sink.url says."""
         return self.sink.url if self.needs_url.get(self.sink_type, True) else None
 
     @property
     def host_id(self) -> str | None:
-        """The machine's id in events; None where neither the configuration nor the system has one."""
+        """The machine's id in events; None if neither the configuration nor the system has one."""
         return self.host.id or machine_id()
 
     @property
     def host_name(self) -> str:
-        """What the machine is called in events."""
+        """The machine's name in events."""
         return self.host.name or socket.gethostname()
 
     @property
     def state_path(self) -> Path:
-        """The state file; everything else the agent keeps is beside it. That of a sink with a name has its name."""
+        """The state file, with everything else the agent keeps beside it. A named sink's file carries its name."""
         path = state_file(self.state.path)
         return path.with_name(f"{path.stem}.{self.sink_name}{path.suffix}") if self.sink_name else path
 
@@ -139,27 +139,27 @@ class Settings(BaseSettings):
 
     @property
     def exclusions(self) -> Sequence[Sequence[str]]:
-        """projects.exclude, layer by layer: an exception in one takes nothing back that another excludes."""
+        """projects.exclude, layer by layer: an exception in one layer does not undo what another excludes."""
         lists = self.origins.lists.get("projects.exclude", [self.projects.exclude])
         return [*lists, *filter(None, [self.sink.exclude if isinstance(self.sink, OneOfSeveral) else []])]
 
     @property
     def narrower(self) -> Sequence[str]:
-        """What this sink alone includes, of what projects.include does."""
+        """What this sink includes, of all that projects.include does."""
         return self.sink.include if isinstance(self.sink, OneOfSeveral) else ()
 
     @property
     def sink_name(self) -> str:
-        """What the sink is called; empty for the one in [sink]."""
+        """The sink's name; empty for the one in [sink]."""
         return self.sink.name if isinstance(self.sink, OneOfSeveral) else ""
 
     def each(self) -> list[Self]:
-        """The settings of each sink: those of [[sinks]], and that of [sink] if it is set or there is no other."""
+        """The settings for each sink: those in [[sinks]], and the one in [sink] if it is set or there is no other."""
         has_unnamed = not self.sinks or self.sink.url is not None or self.sink.type is not None
         return [*([self] if has_unnamed else []), *map(self._with, self.sinks)]
 
     def one(self, name: str | None) -> Self:
-        """The settings of the sink with this name, or of the first one."""
+        """The settings for the sink with this name, or for the first one."""
         every = self.each()
         found = [each for each in every if name is None or each.sink_name == name]
         if not found:
@@ -168,11 +168,11 @@ class Settings(BaseSettings):
         return found[0]
 
     def named(self, name: str | None) -> list[Self]:
-        """The settings of each sink, or of the one with this name."""
+        """The settings for each sink, or for the one with this name."""
         return self.each() if name is None else [self.one(name)]
 
     def _with(self, sink: OneOfSeveral) -> Self:
-        """These settings, as if this were the only sink; what the agent keeps for it has its name."""
+        """These settings, as if this were the only sink; the files that the agent keeps for it carry its name."""
         level = "metadata" if sink.level == "metadata" else self.capture.level  # a sink can only ask for less
         return self.model_copy(
             update={
@@ -188,13 +188,13 @@ class Settings(BaseSettings):
         return read_secret(path, "sink.token_file") if path else None
 
     def redaction_key(self, own: bytes) -> bytes:
-        """The fleet's key of markers and pseudonyms, where there is one, else the installation's own."""
+        """The key for markers and pseudonyms: the fleet's if there is one, otherwise the installation's own."""
         path = self.redaction.key_file
         return own if path is None else read_secret(path, "redaction.key_file").encode()
 
 
 def token_path(sink: SinkSettings) -> Path | None:
-    """The file with the secret that a sink asks for; None where it asks for none."""
+    """The file with the secret that a sink asks for; None if there is none."""
     return sink.token_file or credential(_credential_of(sink))
 
 
@@ -209,7 +209,7 @@ def _credential_of(sink: SinkSettings) -> str:
 
 
 def with_sinks(sinks: Sinks) -> type[Settings]:
-    """The model of all settings, including those of these sinks."""
+    """The model of all settings, including the options of these sinks."""
     section = sink_section(sinks)
     several: Any = named_section(section)
     fields: Any = {"sink": (section, section()), "sinks": (list[several], Settings.model_fields["sinks"])}
@@ -241,7 +241,7 @@ def masked(settings: Settings) -> dict[str, Any]:
         if sink["url"]:
             sink["url"] = told(sink["url"]) + (f"?{MASK}" if "?" in sink["url"] else "")
         sink["formerly"] = list(map(told, sink["formerly"]))
-        if sink["auth_user"]:  # many receivers take the key as the user, and any password
+        if sink["auth_user"]:  # many receivers take the API key as the user, with any password
             sink["auth_user"] = MASK
     shown["state"]["path"] = str(settings.state_path)
     shown["store"]["database"] = str(settings.database_path)
@@ -251,13 +251,13 @@ def masked(settings: Settings) -> dict[str, Any]:
 
 
 def state_in(values: Mapping[str, Any]) -> Path:
-    """The state file that layers name before they are settings."""
+    """The state file that merged values name, before they become settings."""
     section = values.get("state")
     named = section.get("path") if isinstance(section, Mapping) else None
     return state_file(Path(os.path.expanduser(str(named))) if named else None)
 
 
 def state_file(named: Path | None) -> Path:
-    """The state file of this name, or in this directory; without one, the usual."""
+    """The state file with this name, or in this directory; the usual one if none is named."""
     path = named or state_directory()
     return path / "state.json" if named is None or os.path.isdir(path) else path

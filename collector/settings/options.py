@@ -50,12 +50,12 @@ FilePath = Annotated[Path, BeforeValidator(_expanded), PlainSerializer(in_utf_8,
 
 
 def _level_today(value: object) -> object:
-    """`full` is what `content` was called before there were switches."""
+    """`content` was called `full` before there were switches."""
     return "content" if value == "full" else value
 
 
 def _are_labels(labels: dict[str, str]) -> dict[str, str]:
-    """Checked strictly: every store of events must be able to take them as the names and values of columns."""
+    """Checks strictly: every store of events must be able to use labels as the names and values of columns."""
     if len(labels) > MOST_LABELS:
         raise ValueError(f"must hold at most {MOST_LABELS} labels")
     for name, text in labels.items():
@@ -82,7 +82,7 @@ def _check_header_name(name: str) -> None:
 
 def is_loopback(url: str) -> bool:
     """Whether a URL leads to this machine, so nothing sent there reaches a network. `127.a.example` is a name."""
-    import httpx  # here: the embedded store has no URL, and this costs as much as everything else in here
+    import httpx  # imported here: the embedded store has no URL, and this costs as much as all the rest of this module
 
     host = httpx.URL(url).host
     try:
@@ -169,7 +169,7 @@ class SinkSettings(Section):
 
         try:
             url = httpx.URL(value)
-        except httpx.InvalidURL:  # its text may quote part of a password
+        except httpx.InvalidURL:  # the error's text may quote part of a password
             raise ValueError("is not a URL; it must look like https://host/path") from None
         if url.scheme not in ("http", "https") or not url.host:
             raise ValueError("must look like https://host/path")

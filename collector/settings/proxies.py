@@ -1,8 +1,8 @@
-"""Proxies: which one requests to a URL go through, going by the environment.
+"""Proxies: which one the environment names for requests to a URL.
 
-In: a URL; `https_proxy`, `http_proxy`, `all_proxy` and `no_proxy`, in either case. Out: a proxy, or none. Invariant:
-entries of `no_proxy` that are not understood are ignored: it is written for other programs too, and must not stop the
-agent.
+In: a URL; `https_proxy`, `http_proxy`, `all_proxy` and `no_proxy`, in upper or lower case. Out: a proxy, or none.
+Invariant: entries of `no_proxy` that are not understood are ignored, because they may be meant for other programs and
+must not stop the agent.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Proxy:
 
 
 def proxy_of(url: str) -> Proxy | None:
-    """The proxy through which requests to a URL go; None if they go straight there."""
-    from urllib.request import getproxies  # here, for whoever sends: it brings in the modules of HTTP
+    """The proxy for requests to a URL; None if they go straight there."""
+    from urllib.request import getproxies  # imported here, because it loads the HTTP modules, which only sending needs
 
     parts, named = urlsplit(url), getproxies()
     scheme = parts.scheme.lower()
@@ -51,7 +51,7 @@ def _goes_straight(host: str, port: int | None, named: dict[str, str]) -> bool:
 
 
 def _means(entry: str, host: str, port: int | None) -> bool:
-    """Whether an entry of `no_proxy` means this host: its name or a domain above it, its address or a network."""
+    """Whether an entry of `no_proxy` covers this host: as its name, a domain above it, its address or a network."""
     with suppress(ValueError):
         network = ip_network(entry.strip("[]"), strict=False)
         return _is_address(host) and ip_address(host) in network

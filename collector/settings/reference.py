@@ -1,8 +1,8 @@
-"""The commented configuration file: every option, its meaning and its default, made from the models.
+"""The commented configuration file: every option, its meaning and its default, generated from the models.
 
 In: the models of options and sinks. Out: the text that `collector config init` writes; config/collector.toml is a copy.
 Invariant: every option is commented out, so the file changes nothing until a line is uncommented. Imported only to
-write the file: a service reads TOML for months and never writes any.
+write the file, because a service that runs for months never does.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Do not put secrets here: name a file that holds them (sink.token_file, redaction
 
 
 class Whereabouts(NamedTuple):
-    """Where a coding agent keeps its files unless told otherwise: what a variable names, else the usual places."""
+    """Where a coding agent keeps its files by default: where a variable says, or else in the usual places."""
 
     title: str
     variable: str
@@ -71,7 +71,7 @@ def _add(document: tomlkit.TOMLDocument, title: str, section: type[BaseModel]) -
     document.add(tomlkit.nl())
     document.add(tomlkit.comment(" ".join((section.__doc__ or "").split())))
     options = [_line(key, option) for key, option in section.model_fields.items() if section_of(option) is None]
-    if "." in title:  # a sink's table: a header alone would demand its options that have no default
+    if "." in title:  # a sink's table: an uncommented header alone would require its options without a default
         for line in (f"[{title}]", *options):
             document.add(tomlkit.comment(line))
         return
@@ -79,11 +79,11 @@ def _add(document: tomlkit.TOMLDocument, title: str, section: type[BaseModel]) -
     for line in options:
         table.add(tomlkit.comment(line))
     document.append(title, table)
-    table.trivia.indent = ""  # else the library puts an empty line between the comment and its table
+    table.trivia.indent = ""  # otherwise the library puts an empty line between the comment and its table
 
 
 def _add_sinks(document: tomlkit.TOMLDocument) -> None:
-    """What is special about one of several sinks; a header alone would demand its name."""
+    """Adds the options that only one of several sinks has; an uncommented header alone would require its name."""
     own = [name for name in OneOfSeveral.model_fields if name not in SinkSettings.model_fields]
     document.add(tomlkit.nl())
     options = [_line(name, OneOfSeveral.model_fields[name]) for name in own]
@@ -92,7 +92,7 @@ def _add_sinks(document: tomlkit.TOMLDocument) -> None:
 
 
 def _add_open_table(document: tomlkit.TOMLDocument, title: str, field: FieldInfo) -> None:
-    """A table whose keys a person chooses, with an example."""
+    """Adds a table whose keys a person chooses, with an example."""
     document.add(tomlkit.nl())
     document.add(tomlkit.comment(f"{title.capitalize()}: {field.description}."))
     table = tomlkit.table()

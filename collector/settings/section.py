@@ -1,6 +1,6 @@
-"""A section of the configuration: a table in which every key is known, and a boolean is not a number.
+"""A section of the configuration: a table that rejects unknown keys, and booleans where numbers belong.
 
-In: what a file, the environment or a flag says. Out: a frozen model, or pydantic's error.
+In: the values from a file, the environment or a flag. Out: a frozen model, or pydantic's error.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 from pydantic_core import PydanticCustomError
 
 YEAR = 31_536_000
-Seconds = Annotated[float, Field(le=YEAR)]  # the system cannot wait for much longer than that
+Seconds = Annotated[float, Field(le=YEAR)]  # the system cannot wait much longer than that
 
 
 class Section(BaseModel):

@@ -1,7 +1,7 @@
 """What sinks add to the configuration: their names as sink.type, and a table [sink.<name>] with the options of each.
 
-In: sinks, as they declare themselves. Out: the model of [sink], so that a sink's wrong key is reported like any other.
-This room imports no other, so it does not know which sinks there are: the caller brings the registry (delivery/sinks).
+In: sinks, as they declare themselves. Out: the model of [sink], so that a wrong key of a sink is reported like any
+other. This room imports no other, so it does not know the sinks: the caller passes in the registry (delivery/sinks).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ OptionsT_co = TypeVar("OptionsT_co", bound=Section, covariant=True)
 
 
 class DeclaredSink(Protocol[OptionsT_co]):
-    """What a sink says about itself, as far as configuration is concerned."""
+    """What a sink declares about itself for the configuration."""
 
     @property
     def name(self) -> str:
@@ -26,7 +26,7 @@ class DeclaredSink(Protocol[OptionsT_co]):
 
     @property
     def summary(self) -> str:
-        """A few words about it, for the reference."""
+        """A few words about the sink, for the reference."""
 
     @property
     def options(self) -> type[OptionsT_co]:
@@ -34,11 +34,11 @@ class DeclaredSink(Protocol[OptionsT_co]):
 
     @property
     def has_own_table(self) -> bool:
-        """Whether its options go into [sink.<name>] rather than [sink] itself."""
+        """Whether the sink's options go into [sink.<name>] rather than [sink] itself."""
 
     @property
     def needs_url(self) -> bool:
-        """Whether it sends to sink.url."""
+        """Whether the sink sends to sink.url."""
 
 
 Sinks = Mapping[str, DeclaredSink[Any]]
@@ -62,14 +62,14 @@ def sink_section(sinks: Sinks) -> type[SinkSettings]:
 
 
 def named_section(section: type[SinkSettings]) -> type[OneOfSeveral]:
-    """The model of one of [[sinks]]: all that [sink] can hold, and what is its own."""
+    """The model of one of [[sinks]]: everything that [sink] can hold, and options of its own."""
     model: Any = create_model("OneOfSeveral", __base__=(OneOfSeveral, section), __doc__=OneOfSeveral.__doc__)
     named: type[OneOfSeveral] = model
     return named
 
 
 def options_in(section: SinkSettings, sink: DeclaredSink[OptionsT_co]) -> OptionsT_co:
-    """The options of one sink. Raises ValidationError if one without a default is not set."""
+    """The options of one sink. Raises ValidationError if an option without a default is not set."""
     if sink.has_own_table:
         given = getattr(section, sink.name, None)
         return given if isinstance(given, sink.options) else sink.options()
@@ -81,5 +81,5 @@ def options_in(section: SinkSettings, sink: DeclaredSink[OptionsT_co]) -> Option
 def _without_being_told(options: type[Section]) -> Section | None:
     try:
         return options()
-    except ValidationError:  # one has no default; it is demanded only if the sink is chosen
+    except ValidationError:  # an option has no default; it is required only if the sink is chosen
         return None
