@@ -89,9 +89,10 @@ def read_pause(state_path: Path, now: float) -> Standstill | None:
 
 
 def pause(state_path: Path, now: float, until: float | None) -> None:
-    """Pauses, or changes until when."""
-    path = pause_path(state_path)
-    write_whole(path, {"since": int(now), "until": None if until is None else int(until)})
+    """Pauses, or changes until when; then the pause began when it began, for what may be left out of it."""
+    path, began = pause_path(state_path), paused_since(state_path, now)
+    since = now if began is None else min(began, now)
+    write_whole(path, {"since": int(since), "until": None if until is None else int(until)})
 
 
 def paused_since(state_path: Path, now: float) -> float | None:

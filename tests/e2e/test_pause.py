@@ -219,6 +219,23 @@ def test_what_the_pause_was_for_reaches_no_sink_that_comes_later(home: Home, sin
         assert last.requests == []
 
 
+def test_a_pause_that_is_made_longer_began_when_it_began(home: Home, sink: Sink, agent: Agent) -> None:
+    now = datetime.now(UTC)
+    command(agent, "pause", "--for", "2h")
+    since = (now - timedelta(hours=1)).timestamp()
+    paused = {"since": since, "until": (now + timedelta(hours=1)).timestamp()}
+    (agent.directory / "paused.json").write_text(json.dumps(paused))
+    home.pen.now = now - timedelta(minutes=30)
+    home.session().prompt("during")
+    command(agent, "pause")
+    command(agent, "resume", "--from-now")
+    assert agent.scan().ledger["lines"] == 0
+    with Sink() as later:
+        agent.sink = later
+        assert agent.scan().assert_balanced().ledger["skipped"] == {"left_out": 1}
+        assert later.requests == []
+
+
 def test_a_clock_that_was_wrong_when_it_was_asked_keeps_nothing_back(home: Home, sink: Sink, agent: Agent) -> None:
     home.session().prompt("before")
     agent.scan("--from-now")
