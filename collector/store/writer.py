@@ -67,8 +67,6 @@ class Writer:
                 return [self._rows.store(rows) for rows in batches]
         except sqlite3.Error as error:
             raise unavailable(self.path, error) from error
-        except StoreError as error:
-            raise StoreUnavailable(str(error), LATER) from error
 
     @contextmanager
     def changing(self) -> Iterator[sqlite3.Connection]:
@@ -96,11 +94,15 @@ class Writer:
         return version
 
     def _follow_the_path(self) -> None:
-        """Reopens the database if its file was moved or deleted, because whatever is written to it now is lost."""
+        """Reopens the database if its file was moved or deleted, because whatever is written to it now is lost; raises
+        StoreUnavailable where that cannot be done for now."""
         if not self._is_open or inode(self.path) != self._inode:
             self._connection.close()
             self._is_open = False  # until it is open again: the old file may be back in its place before that
-            self._open()
+            try:
+                self._open()
+            except StoreError as error:
+                raise StoreUnavailable(str(error), LATER) from error
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
