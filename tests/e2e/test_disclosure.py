@@ -67,6 +67,16 @@ def test_a_sink_on_this_machine_may_pass_on_what_it_is_sent_so_it_is_asked_about
     assert len(agent.sink.ids()) == 1
 
 
+def test_who_has_agreed_may_say_no_to_a_project_without_agreeing_again(agent: Inside) -> None:
+    asked = {"COLLECTOR_DISCLOSURE__REQUIRE_ACK": "true"}
+    assert agent.sink is not None
+    there = {**asked, "COLLECTOR_SINK__URL": agent.sink.url}
+    agent.run("agree", "--state", str(agent.state), env=there)
+    agent.run("exclude", "/work/private", "--state", str(agent.state), env=there)
+    assert "nobody has acknowledged" not in agent.scan(**asked).stderr
+    assert len(agent.sink.ids()) == 1
+
+
 def test_the_embedded_store_needs_no_agreement(agent: Inside) -> None:
     given = ["scan", "--root", str(agent.home.root), "--state", str(agent.state)]
     result = agent.run(*given, env={"COLLECTOR_DISCLOSURE__REQUIRE_ACK": "true"})
@@ -92,7 +102,9 @@ def test_a_statement_is_about_what_is_in_force() -> None:
     assert "what people type" not in statement(far)
     assert "1 pattern of projects.exclude leaves projects out" in statement(far)
     assert "the embedded store on this machine" in statement(settings())
-    assert name_of(statement(near)) != name_of(statement(far))
+    assert name_of(near) != name_of(far)
+    more = settings(sink={"url": "https://a.example/in?key=hidden"}, capture={"prompts": True})
+    assert name_of(more) != name_of(far)
     for level, words in (
         ("content", "the account's e-mail address and organisation"),
         ("metadata", "ids of the account"),
