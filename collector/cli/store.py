@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import closing
@@ -194,8 +195,8 @@ def forget(
 
     Example: collector forget --project ~/work/shop
     """
-    if project is not None and ("/" in project or project.startswith("~")):
-        project = str(Path(project).expanduser().absolute())
+    if project is not None and ("/" in project or project.startswith("~") or project in (".", "..")):
+        project = os.path.abspath(os.path.expanduser(project))
     choice = Choice(session, project, day_of(before) or None)
     if not choice.described:
         raise typer.BadParameter("say what: --session, --project or --before.", param_hint="--session")

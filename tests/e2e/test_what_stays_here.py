@@ -38,6 +38,22 @@ def test_a_project_is_forgotten_at_every_level(home: Home, environment: dict[str
     assert json.loads(count) == {"left": 1}
 
 
+@pytest.mark.parametrize("said", ["/work/diary/../shop", "/work/shop/", "../shop", "."])
+def test_a_project_is_forgotten_however_its_path_is_said(
+    home: Home, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tmp_path / "shop"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    session = home.session(project=key_of(str(here)))
+    session.cwd = str(here)
+    session.prompt("here")
+    agent: Agent = Inside(home, None, {"COLLECTOR_SINK__TYPE": "store"})
+    assert agent.scan().ledger["delivered"] == 3
+    forgotten = agent.run("forget", "--project", said, "--yes", "--json", "--state", str(agent.state))
+    assert json.loads(forgotten.stdout)["events"] == 1, forgotten.stderr
+
+
 def test_what_names_no_directory_is_forgotten_with_its_session(home: Home) -> None:
     places = ("/work/shop", "/work/shop/cart", "/work-shop")  # the last has the name of the first
     for place in places:
