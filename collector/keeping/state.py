@@ -121,8 +121,9 @@ class State:
         for each in own:
             self._join(each.files())
         about, self.about = self.about, joined(self.sink, [self.about, *(each.about for each in own)])
-        # One that was sent nothing is not remembered, or a sink that never answered would not be new any more.
-        self.is_new_sink = not own and not self.entries and "left_out" not in self.about
+        # One that was sent nothing is not remembered, or a sink that never answered would not be new any more. What was
+        # left out of one, or is to be sent again, was said of a sink that is known.
+        self.is_new_sink = not own and not self.entries and self.about.keys().isdisjoint({"left_out", "wanted"})
         self.is_dirty = not self.is_new_sink and (bool(own) or self.about != about)
 
     def _join(self, sections: dict[str, Any]) -> None:
