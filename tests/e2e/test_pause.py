@@ -236,6 +236,35 @@ def test_a_pause_that_is_made_longer_began_when_it_began(home: Home, sink: Sink,
         assert later.requests == []
 
 
+def test_what_has_no_time_may_be_from_the_pause_that_came_before_the_next_that_has_one(
+    home: Home, sink: Sink, agent: Agent
+) -> None:
+    now = datetime.now(UTC)
+    home.pen.now = now - timedelta(hours=3)
+    sessions = home.session(), home.session()
+    for session in sessions:
+        session.prompt("before")
+        session.record({"type": "custom-title", "customTitle": "long before", "sessionId": session.session_id})
+    home.pen.now = now - timedelta(hours=2)
+    for session in sessions:
+        session.prompt("before, too")
+    command(agent, "pause")
+    (agent.directory / "paused.json").write_text(
+        json.dumps({"since": (now - timedelta(hours=1)).timestamp(), "until": None})
+    )
+    for session in sessions:
+        session.record({"type": "custom-title", "customTitle": "during", "sessionId": session.session_id})
+    command(agent, "resume", "--from-now")
+    assert agent.scan().ledger["delivered"] == 0
+    home.pen.now = now + timedelta(hours=1)
+    sessions[0].prompt("after")  # of the other, only the file says when it was written last
+    with Sink() as later:
+        agent.sink = later
+        assert agent.scan().assert_balanced().ledger["skipped"] == {"left_out": 2}
+    texts = sorted(event["text"] for event in later.events)
+    assert texts == ["after", "before", "before", "before, too", "before, too", "long before", "long before"]
+
+
 def test_a_clock_that_was_wrong_when_it_was_asked_keeps_nothing_back(home: Home, sink: Sink, agent: Agent) -> None:
     home.session().prompt("before")
     agent.scan("--from-now")
