@@ -277,7 +277,8 @@ def _judged(
     judge: Judge | None = None
     normalize: Normalizer | None = None
     left_out_at = flow.state.left_out_at(source.key)
-    pauses = [] if flow.state.is_wanted(source.key) else flow.pauses_left_out
+    wanted = flow.state.wanted_at(source.key)  # that somebody wants it says nothing of a pause that ended later
+    pauses = [(since, until) for since, until in flow.pauses_left_out if until > wanted]
     retold = Retold(form, source, left_out_at, known, pauses) if left_out_at or pauses else None
     unread: Normalizer | None = None  # one of its own, or what is read would count as a copy of what was not
     for line in lines:

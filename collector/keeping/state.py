@@ -28,7 +28,7 @@ from collector.keeping.entries import Entries
 from collector.keeping.journal import Digest, Journal, JournalUnusable
 from collector.keeping.lock import Held
 from collector.keeping.parked import SINK, Parked, divided, introduced, joined, kept_beside, taken_out, text_of, written
-from collector.log import timestamp
+from collector.log import timestamp, to_the_millisecond
 
 NO_STATE = "it does not have the shape of a state"
 REPACK_AT_MOST = 20_000
@@ -218,7 +218,7 @@ class State:
     def left_out_at(self, key: str = "") -> str:
         """Up to when a person wanted nothing sent to this sink, or nothing of a source; empty where nobody did."""
         history = self.about.get("left_out")
-        if not isinstance(history, dict) or self.is_wanted(key):
+        if not isinstance(history, dict) or self.wanted_at(key):
             return ""
         at, now = str(history.get("at", "")), timestamp()
         return at if at <= now else ""  # a clock that was wrong then would keep back all that is written until then
@@ -229,13 +229,17 @@ class State:
         history = self.about.get("left_out")
         return isinstance(history, dict) and history.get("is_all") is True
 
-    def is_wanted(self, key: str) -> bool:
-        """Whether a person has asked for a source since, whatever was to be left out."""
-        return not {key, EVERYTHING}.isdisjoint(self.about.get("wanted", ()))
+    def wanted_at(self, key: str) -> str:
+        """When a person last asked for a source, whatever was to be left out until then; empty where nobody did."""
+        asked = self.about.get("wanted")
+        return max(str(asked.get(each, "")) for each in (key, EVERYTHING)) if isinstance(asked, dict) else ""
 
     def note_wanted(self, keys: Iterable[str]) -> None:
         """Remembers that a person wants all of these sources sent."""
-        self.about["wanted"] = sorted({*self.about.get("wanted", ()), *keys})
+        asked = self.about.get("wanted")
+        self.about["wanted"] = (asked if isinstance(asked, dict) else {}) | dict.fromkeys(
+            keys, to_the_millisecond(time.time())
+        )
 
     def note_left_out(self, history: dict[str, Any]) -> None:
         """Remembers how much was never sent to this sink, because a person has said so."""

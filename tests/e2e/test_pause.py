@@ -265,6 +265,30 @@ def test_what_has_no_time_may_be_from_the_pause_that_came_before_the_next_that_h
     assert texts == ["after", "before", "before", "before, too", "before, too", "long before", "long before"]
 
 
+def test_what_was_once_wanted_again_says_nothing_of_a_later_pause(home: Home, sink: Sink, agent: Agent) -> None:
+    now = datetime.now(UTC)
+    home.pen.now = now - timedelta(hours=3)
+    session = home.session()
+    session.prompt("before")
+    with Sink() as other:
+        agent.sink = other
+        agent.scan()
+        agent.run("reset", "--all", "--state", str(agent.state), env={"COLLECTOR_SINK__URL": other.url})
+        assert agent.scan().ledger["delivered"] == 1
+        agent.sink = sink
+        agent.scan()
+        command(agent, "pause")
+        (agent.directory / "paused.json").write_text(
+            json.dumps({"since": (now - timedelta(hours=1)).timestamp(), "until": None})
+        )
+        home.pen.now = now - timedelta(minutes=30)
+        session.prompt("during")
+        command(agent, "resume", "--from-now")
+        assert agent.scan().ledger["delivered"] == 0
+        agent.sink = other
+        assert agent.scan().assert_balanced().ledger["skipped"] == {"left_out": 1}
+
+
 def test_a_clock_that_was_wrong_when_it_was_asked_keeps_nothing_back(home: Home, sink: Sink, agent: Agent) -> None:
     home.session().prompt("before")
     agent.scan("--from-now")
