@@ -6,6 +6,7 @@ import typer
 
 from collector import settings
 from collector.cli.options import Config, SinkType, SinkUrl, StatePath, flags
+from collector.cli.pause import states_of_services
 from collector.delivery.sinks.registry import SINKS
 from collector.log import printable
 
@@ -22,7 +23,10 @@ def agree(config: Config = None, sink_url: SinkUrl = None, sink_type: SinkType =
     from collector.settings.disclosure import statement
 
     chosen = settings.load(config, flags(None, sink_url, sink_type, state), sinks=SINKS)
+    services = list(states_of_services(chosen, only_own=True))  # before anything is noted: one may not let us in
     for each in chosen.each():
         typer.echo(printable(statement(each)))
         note(each)
+        for path in services:
+            note(each.model_copy(update={"state": each.state.model_copy(update={"path": path})}))
     typer.echo("Agreed.")
