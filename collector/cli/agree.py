@@ -6,7 +6,7 @@ import typer
 
 from collector import settings
 from collector.cli.options import Config, SinkType, SinkUrl, StatePath, flags
-from collector.cli.pause import states_of_services
+from collector.cli.pause import as_kept_at, states_of_services
 from collector.delivery.sinks.registry import SINKS
 from collector.log import printable
 
@@ -28,5 +28,5 @@ def agree(config: Config = None, sink_url: SinkUrl = None, sink_type: SinkType =
         typer.echo(printable(statement(each)))
         note(each)
         for path in services:
-            note(each.model_copy(update={"state": each.state.model_copy(update={"path": path})}))
+            note(as_kept_at(each, path))
     typer.echo("Agreed.")

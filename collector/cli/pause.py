@@ -122,6 +122,16 @@ def states_of_services(chosen: settings.Settings, *, only_own: bool = False) -> 
         yield path
 
 
+def as_kept_at(chosen: settings.Settings, state: Path) -> settings.Settings:
+    """The settings as a system service has them that keeps its state there, and beside it the embedded store."""
+    database = chosen.store.database or state.with_name("events.db")
+    update = {
+        "state": chosen.state.model_copy(update={"path": state}),
+        "store": chosen.store.model_copy(update={"database": database}),
+    }
+    return chosen.model_copy(update=update)
+
+
 def _seconds(text: str) -> int:
     found = re.fullmatch(r"(\d{1,6})([mhdw])", text)
     if not found or not int(found[1]):

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from collector.agents.claude_code.projects import key_of
+from collector.settings import account
 from tests.agent import REPOSITORY, Agent
 from tests.build import Home
 from tests.inside import Inside
@@ -52,6 +53,20 @@ def test_a_project_is_forgotten_however_its_path_is_said(
     assert agent.scan().ledger["delivered"] == 3
     forgotten = agent.run("forget", "--project", said, "--yes", "--json", "--state", str(agent.state))
     assert json.loads(forgotten.stdout)["events"] == 1, forgotten.stderr
+
+
+def test_a_system_service_forgets_as_well(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keeps = tmp_path / "var" / "lib" / "collector" / account()
+    keeps.mkdir(parents=True)
+    service = {"unit": f"collector@{account()}.service", "state": "running", "keeps": str(keeps)}
+    monkeypatch.setattr("collector.cli.pause.services_here", lambda: [service])
+    agent: Agent = Inside(home, None)
+    as_service = {"STATE_DIRECTORY": str(keeps)}
+    assert agent.run("scan", "--root", str(home.root), env=as_service).code == 0
+    forgotten = agent.run("forget", "--project", "/work/shop", "--yes", "--json")
+    assert json.loads(forgotten.stdout)["events"] == 1, forgotten.stderr
+    left = map(json.loads, agent.run("store", "export", env=as_service).stdout.splitlines())
+    assert [event["text"] for event in left] == ["about the diary"]
 
 
 def test_what_names_no_directory_is_forgotten_with_its_session(home: Home) -> None:
