@@ -28,6 +28,7 @@ NAMES = {
     "an escaped blank": ("/work/my\\ app", "/work/my app", "-work-my-app"),
     "letters that a file system takes apart": ("/work/caf\u00e9", "/work/cafe\u0301", "-work-cafe-"),
     "a path of Windows": ("C:\\Users\\me\\app", "C:\\Users\\me\\app", "C--Users-me-app"),
+    "a drive of Windows, seen from its Linux": ("/mnt/c/Users/me/app", "/mnt/c/users/Me/app", "-mnt-c-users-Me-app"),
     "a worktree": ("/work/app2", "/work/app2/.claude/worktrees/x", "-work-app2--claude-worktrees-x"),
 }
 
