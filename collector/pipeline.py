@@ -131,6 +131,13 @@ def leave_out_unsent(flow: Flow) -> None:
     log.info("what was unsent is left out, as asked", sources=len(sources), bytes=unsent)
 
 
+def leave_out_at_once(flow: Flow) -> None:
+    """The same where no agent is at work: what is written from now on is not unsent by now. Only where these settings
+    lead to what the state knows: roots may be named by an agent's flags alone, and then its next pass does it."""
+    if any(source.key in flow.state.entries for source in _there(flow)):
+        leave_out_unsent(flow)
+
+
 def drop_refused(held: HeldFiles, scope: Scope) -> int:
     """Drops what is held of projects that are excluded by now, as each pass does; returns how many files that was."""
     if not held.held.files:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import time
@@ -14,8 +15,8 @@ import typer
 from collector import settings
 from collector.cli.options import Config, StatePath, flags, services_here
 from collector.delivery.sinks.registry import SINKS
-from collector.errors import ConfigurationError, StateError
-from collector.log import printable, timestamp
+from collector.errors import CollectorError, ConfigurationError, StateError
+from collector.log import configure, printable, timestamp
 
 UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 604800}
 AFTERWARDS = (
@@ -73,11 +74,13 @@ def resume(
 
     Example: collector resume --from-now
     """
+    from collector.assembly import leave_out_now
     from collector.keeping.left_out import note_left_out
     from collector.keeping.pause import ask_to_leave_out, paused_since, standstill
     from collector.keeping.pause import resume as end_pause
 
     chosen = chosen_here(config, state)
+    configure(chosen.log.level, chosen.log.format)
     states = list(_states(chosen))
     for path in states if from_now else ():  # before the pause ends, or something could leave in between
         if since := paused_since(path, time.time()):
@@ -85,6 +88,10 @@ def resume(
         for each in chosen.each():
             ask_to_leave_out(path.with_name(each.state_path.name))
     was_paused = [end_pause(path) for path in states]
+    for path in states if from_now else ():
+        for each in chosen.each():
+            with contextlib.suppress(CollectorError):  # whoever is at work, or comes next, does it
+                leave_out_now(each if path == chosen.state_path else as_kept_at(each, path))
     said = "Resumed." if any(was_paused) else "It was not paused."
     said += " What is unsent by now is left out." if from_now else ""
     left = standstill(chosen)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -307,8 +308,28 @@ def test_what_the_pause_was_for_can_be_left_out_for_good(home: Home, sink: Sink,
     command(agent, "pause")
     session.prompt("during")
     command(agent, "resume", "--from-now")
-    session.prompt("left out too, because nobody had looked yet")
+    session.prompt("after, however long it takes until somebody looks")
+    with Sink() as other:  # one that was never sent anything has nothing to do with it
+        agent.sink = other
+        agent.scan()
+    agent.sink = sink
     agent.scan()
-    session.prompt("after")
+    assert [event["text"] for event in sink.events] == ["before", "after, however long it takes until somebody looks"]
+
+
+def test_what_is_left_out_of_roots_that_only_flags_name_is_for_the_next_pass(
+    tmp_path: Path, sink: Sink, home: Home
+) -> None:
+    agent = Inside(Home(tmp_path, name="elsewhere"), sink)
+    home.session().prompt("where nobody looks")
+    session = agent.home.session()
+    session.prompt("before")
     agent.scan()
-    assert [event["text"] for event in sink.events] == ["before", "after"]
+    command(agent, "pause")
+    session.prompt("during")
+    command(agent, "resume", "--from-now")
+    assert agent.offsets() == {
+        "~/elsewhere/projects/-work-app/" + session.path.name: session.size - len(session.lines[1])
+    }
+    agent.scan()
+    assert [event["text"] for event in sink.events] == ["before"]
