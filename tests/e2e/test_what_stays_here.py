@@ -69,6 +69,22 @@ def test_a_system_service_forgets_as_well(home: Home, tmp_path: Path, monkeypatc
     assert [event["text"] for event in left] == ["about the diary"]
 
 
+def test_what_a_system_service_set_aside_is_shown_to_whom_it_works_for(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keeps = tmp_path / "var" / "lib" / "collector" / account()
+    keeps.mkdir(parents=True)
+    service = {"unit": f"collector@{account()}.service", "state": "running", "keeps": str(keeps)}
+    monkeypatch.setattr("collector.cli.pause.services_here", lambda: [service])
+    with Sink(then=poison(lambda event: "diary" in event["text"])) as sink:
+        agent: Agent = Inside(home, None, {"COLLECTOR_SINK__URL": sink.url})
+        agent.run("scan", "--root", str(home.root), env={"STATE_DIRECTORY": str(keeps)})
+        [entry] = map(json.loads, agent.run("quarantine", "list", "--json").stdout.splitlines())
+        assert "about the diary" in entry["payload"]
+        assert "Dropped 1." in agent.run("quarantine", "drop", entry["id"]).stdout
+        assert "The quarantine is empty." in agent.run("quarantine", "list").stdout
+
+
 def test_what_names_no_directory_is_forgotten_with_its_session(home: Home) -> None:
     places = ("/work/shop", "/work/shop/cart", "/work-shop")  # the last has the name of the first
     for place in places:
