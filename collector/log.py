@@ -99,6 +99,11 @@ def timestamp(moment: float | None = None) -> str:
     return time.strftime(TIMESTAMP, time.gmtime(moment))
 
 
+def to_the_millisecond(moment: float) -> str:
+    """The same as events say it."""
+    return timestamp(moment).replace("Z", f".{int(moment * 1000) % 1000:03}Z")
+
+
 def tame_json(value: Any, indent: int | None = None) -> str:
     """JSON that is safe on a terminal: ASCII only, with DEL escaped, the one control character that JSON allows."""
     return json.dumps(value, indent=indent).replace("\x7f", "\\u007f")

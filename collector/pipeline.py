@@ -131,6 +131,13 @@ def leave_out_unsent(flow: Flow) -> None:
     log.info("what was unsent is left out, as asked", sources=len(sources), bytes=unsent)
 
 
+def leave_out_at_once(flow: Flow) -> None:
+    """The same if no agent is running, so that nothing written from now on is left out. Only if these settings lead to
+    sources that the state knows: an agent's roots may be named by its flags alone, and then its next pass does it."""
+    if any(source.key in flow.state.entries for source in _there(flow)):
+        leave_out_unsent(flow)
+
+
 def drop_refused(held: HeldFiles, scope: Scope) -> int:
     """Drops held files of projects that are now excluded, as every pass does. Returns how many files were dropped."""
     if not held.held.files:
@@ -278,7 +285,8 @@ def _judged(
     judge: Judge | None = None
     normalize: Normalizer | None = None
     left_out_at = flow.state.left_out_at(source.key)
-    pauses = [] if flow.state.is_wanted(source.key) else flow.pauses_left_out
+    wanted = flow.state.wanted_at(source.key)  # a person may have asked for it before a later pause
+    pauses = [(since, until) for since, until in flow.pauses_left_out if until > wanted]
     retold = Retold(form, source, left_out_at, known, pauses) if left_out_at or pauses else None
     unread: Normalizer | None = None  # separate, or sent lines would count as copies of lines that are not sent
     for line in lines:

@@ -6,6 +6,7 @@ import typer
 
 from collector import settings
 from collector.cli.options import Config, SinkType, SinkUrl, StatePath, flags
+from collector.cli.pause import as_kept_at, states_of_services
 from collector.delivery.sinks.registry import SINKS
 from collector.log import printable
 
@@ -22,7 +23,12 @@ def agree(config: Config = None, sink_url: SinkUrl = None, sink_type: SinkType =
     from collector.settings.disclosure import statement
 
     chosen = settings.load(config, flags(None, sink_url, sink_type, state), sinks=SINKS)
+    services = list(
+        states_of_services(chosen, only_own=True)
+    )  # before anything is noted: we may not be allowed to read one
     for each in chosen.each():
         typer.echo(printable(statement(each)))
         note(each)
+        for path in services:
+            note(as_kept_at(each, path))
     typer.echo("Agreed.")

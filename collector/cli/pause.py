@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import time
@@ -14,8 +15,8 @@ import typer
 from collector import settings
 from collector.cli.options import Config, StatePath, flags, services_here
 from collector.delivery.sinks.registry import SINKS
-from collector.errors import ConfigurationError, StateError
-from collector.log import printable, timestamp
+from collector.errors import CollectorError, ConfigurationError, StateError
+from collector.log import configure, printable, timestamp
 
 UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 604800}
 AFTERWARDS = (
@@ -74,11 +75,13 @@ def resume(
 
     Example: collector resume --from-now
     """
+    from collector.assembly import leave_out_now
     from collector.keeping.left_out import note_left_out
     from collector.keeping.pause import ask_to_leave_out, paused_since, standstill
     from collector.keeping.pause import resume as end_pause
 
     chosen = chosen_here(config, state)
+    configure(chosen.log.level, chosen.log.format)
     states = list(_states(chosen))
     for path in states if from_now else ():  # before the pause ends, or something could leave in between
         if since := paused_since(path, time.time()):
@@ -86,6 +89,10 @@ def resume(
         for each in chosen.each():
             ask_to_leave_out(path.with_name(each.state_path.name))
     was_paused = [end_pause(path) for path in states]
+    for path in states if from_now else ():
+        for each in chosen.each():
+            with contextlib.suppress(CollectorError):  # whoever is at work, or runs next, does it
+                leave_out_now(each if path == chosen.state_path else as_kept_at(each, path))
     said = "Resumed." if any(was_paused) else "Was not paused."
     said += " What was unsent is left out for good." if from_now else ""
     left = standstill(chosen)
@@ -121,6 +128,16 @@ def states_of_services(chosen: settings.Settings, *, only_own: bool = False) -> 
                 "service's user (`sudo -u`), or ask whoever administers this machine."
             )
         yield path
+
+
+def as_kept_at(chosen: settings.Settings, state: Path) -> settings.Settings:
+    """The settings as a system service has them that keeps its state there, and beside it the embedded store."""
+    database = chosen.store.database or state.with_name("events.db")
+    update = {
+        "state": chosen.state.model_copy(update={"path": state}),
+        "store": chosen.store.model_copy(update={"database": database}),
+    }
+    return chosen.model_copy(update=update)
 
 
 def _seconds(text: str) -> int:

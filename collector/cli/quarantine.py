@@ -14,6 +14,7 @@ from rich.text import Text
 
 from collector import log, settings
 from collector.cli.options import SOME_LEFT, AsJson, Config, SinkName, StatePath, flags
+from collector.cli.pause import as_kept_at, states_of_services
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import CollectorError
 from collector.keeping.quarantine import Quarantine
@@ -39,12 +40,14 @@ class Kept(NamedTuple):
 
 
 def _opened(config: Path | None, state: Path | None, sink: str | None) -> list[Kept]:
-    """The quarantine of each sink, or of the one that is named, with all its entries."""
+    """The quarantine of each sink, or of the named one, with all its entries; also those of the system service that
+    runs for this user."""
     from collector.assembly import quarantine_of
 
     loaded = settings.load(config, flags(state=state), sinks=SINKS)
     log.configure(loaded.log.level, loaded.log.format)
-    kept = [(each, quarantine_of(each)) for each in loaded.named(sink)]
+    places = [as_kept_at(loaded, path) for path in states_of_services(loaded, only_own=True)]
+    kept = [(each, quarantine_of(each)) for agent in (loaded, *places) for each in agent.named(sink)]
     return [Kept(each, quarantine, quarantine.entries()) for each, quarantine in kept]
 
 

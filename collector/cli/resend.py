@@ -72,7 +72,7 @@ def resend(
     with stopping_on_signals(interrupt, lambda: bar.has_begun), parts as flow:
         try:
             with bar:
-                send_again(flow, chosen.database_path, ledger, since=start_of(since), is_again=again)
+                send_again(flow, chosen.database_path, ledger, since=start_of(since), said=since or "", is_again=again)
         finally:
             if json or not is_quiet():
                 print_ledger(ledger, as_json=json)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import closing
@@ -16,6 +17,7 @@ import typer
 
 from collector import settings
 from collector.cli.options import SOME_LEFT, AsJson, Config, Database, Since, StatePath, Until, day_of, flags
+from collector.cli.pause import as_kept_at, states_of_services
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import CollectorError
 from collector.files import only_for_this_user
@@ -199,27 +201,29 @@ def forget(
 
     Example: collector forget --project ~/work/shop
     """
-    if project is not None and ("/" in project or project.startswith("~")):
-        project = str(Path(project).expanduser().absolute())
+    if project is not None and ("/" in project or project.startswith("~") or project in (".", "..")):
+        project = os.path.abspath(os.path.expanduser(project))
     choice = Choice(session, project, day_of(before) or None)
     if not choice.described:
         raise typer.BadParameter("say what to remove: --session, --project or --before.", param_hint="--session")
     chosen = settings.load(config, flags(state=state), sinks=SINKS)
-    path = database or chosen.database_path
+    # This user's own agent, and the system service that runs for this user.
+    places = [] if database else [as_kept_at(chosen, path) for path in states_of_services(chosen, only_own=True)]
+    agents = [chosen, *places]
     # Who sends elsewhere has no store, but may have something held or quarantined.
-    is_there = bool(database) or path.exists()
-    removed = _remove_stored(path, chosen, choice, is_sure=yes) if is_there else Removed(0, 0, 0)
-    let_go = (
-        [] if database else [_let_go_left_behind(chosen, choice), *(_let_go(each, choice) for each in chosen.each())]
-    )
+    stores = {database or each.database_path: each for each in reversed(agents)}
+    there = [path for path in stores if database or path.exists()]
+    removed = [_remove_stored(path, stores[path], choice, is_sure=yes) for path in there]
+    let_go = [] if database else [gone for agent in agents for gone in _let_go_of(agent, choice)]
+    events, sessions = sum(each.events for each in removed), sum(each.sessions for each in removed)
     held, quarantined = sum(held for held, _, _ in let_go), sum(dropped for _, dropped, _ in let_go)
     is_left = any(is_left for _, _, is_left in let_go)
-    told = {"events": removed.events, "sessions": removed.sessions, "held": held, "quarantined": quarantined}
+    told = {"events": events, "sessions": sessions, "held": held, "quarantined": quarantined}
     if json:
         typer.echo(tame_json(told))
     else:
         typer.echo(
-            f"Removed {counted(removed.events, 'event')} from the store, {counted(held, 'held file')}, "
+            f"Removed {counted(events, 'event')} from the store, {counted(held, 'held file')}, "
             f"{counted(quarantined, 'quarantined entry', 'quarantined entries')}."
         )
     if is_left:
@@ -266,6 +270,11 @@ def _names_of(project: str) -> set[str]:
     from collector.agents.registry import AGENTS
 
     return {project, *(form.key_of(project) for form in AGENTS.values())}
+
+
+def _let_go_of(agent: Settings, choice: Choice) -> list[tuple[int, int, bool]]:
+    """The results of `_let_go` for each sink of an agent, and for files held for sinks that are gone."""
+    return [_let_go_left_behind(agent, choice), *(_let_go(each, choice) for each in agent.each())]
 
 
 def _let_go(chosen: Settings, choice: Choice) -> tuple[int, int, bool]:

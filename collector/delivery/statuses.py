@@ -53,10 +53,13 @@ def verdict_of(
     if status == 413:
         return TooLarge(reason)
     if status in RETRY_STATUSES or status >= 500 or status < 200:
-        # 503 is about the server, whatever it was sent; any other 5xx may be about what was sent.
-        may_be_poison = status >= 500 and status != 503
-        return Retry(reason, retry_after(answer.headers, now), may_be_poison)
+        return Retry(reason, retry_after(answer.headers, now), may_be_poison(status))
     return Refused(reason)
+
+
+def may_be_poison(status: int) -> bool:
+    """Whether a failure may be caused by what was sent. A 503 is about the server; any other 5xx may be."""
+    return status >= 500 and status != 503
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:

@@ -15,7 +15,7 @@ from collector.errors import StateError
 from collector.files import make_private_directory, read_plain, replacing
 from collector.log import timestamp
 from collector.settings import Settings
-from collector.settings.disclosure import is_remote, name_of, statement
+from collector.settings.disclosure import is_remote, name_of
 
 
 def disclosed_path(settings: Settings) -> Path:
@@ -28,12 +28,12 @@ def waits_for_acknowledgement(settings: Settings) -> bool:
     as forwarders do, so only the embedded store is exempt."""
     if not settings.disclosure.require_ack or settings.destination is None:
         return False
-    return name_of(statement(settings)) not in _read(settings)["acknowledged"]
+    return name_of(settings) not in _read(settings)["acknowledged"]
 
 
 def is_to_be_said(settings: Settings) -> bool:
     """Whether the statement is about another machine, and has not been shown here."""
-    return is_remote(settings) and name_of(statement(settings)) not in _read(settings)["said"]
+    return is_remote(settings) and name_of(settings) not in _read(settings)["said"]
 
 
 def note_said(settings: Settings) -> None:
@@ -67,7 +67,7 @@ def _read(settings: Settings) -> dict[str, Any]:
 
 def _note(settings: Settings, what: str) -> None:
     told, path = _read(settings), disclosed_path(settings)
-    told[what][name_of(statement(settings))] = timestamp()
+    told[what][name_of(settings)] = timestamp()
     make_private_directory(path.parent)
     with replacing(path) as file:
         file.write(orjson.dumps(told))

@@ -16,7 +16,7 @@ from collector.files import read_plain
 from collector.flow.source import Source
 from collector.keeping.pause import write_whole
 from collector.keeping.state import State
-from collector.log import TO_THE_SECOND, timestamp
+from collector.log import TO_THE_SECOND, timestamp, to_the_millisecond
 
 Span = tuple[str, str]
 
@@ -28,7 +28,7 @@ def left_out_path(state_path: Path) -> Path:
 
 def note_left_out(state_path: Path, since: float, until: float) -> None:
     """Remembers that what was written from one moment to the other is never sent."""
-    spans = [*spans_left_out(state_path), (_moment(since), _moment(until))]
+    spans = [*spans_left_out(state_path), (to_the_millisecond(since), to_the_millisecond(until))]
     write_whole(left_out_path(state_path), {"pauses": spans})
 
 
@@ -56,8 +56,3 @@ def is_history(source: Source, state: State) -> bool:
 def to_be_sent(source: Source, state: State) -> int:
     """The bytes of a source that are waiting to be sent. History does not count: a pass would only leave it out."""
     return 0 if is_history(source, state) else state.lag_of(source)
-
-
-def _moment(seconds: float) -> str:
-    """As events say it, to the millisecond."""
-    return timestamp(seconds).replace("Z", f".{int(seconds * 1000) % 1000:03}Z")

@@ -55,8 +55,10 @@ def holder(path: Path) -> str:
         return ""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)  # released at once; an agent that starts now tries twice
-    except OSError:
+    except BlockingIOError:
         return _named_in(descriptor)
+    except OSError:  # a file system without locks: nobody can hold one
+        return ""
     finally:
         os.close(descriptor)
     return ""
@@ -67,8 +69,8 @@ def _named_in(descriptor: int) -> str:
 
 
 def _try_to_lock(descriptor: int) -> None:
-    """Raises OSError if another agent holds the lock. Tries twice: a mere look (`holder`) takes it for a moment."""
-    with contextlib.suppress(OSError):
+    """Raises BlockingIOError if another agent holds it. Tries twice, because `holder` takes it for a moment to look."""
+    with contextlib.suppress(BlockingIOError):
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return
     time.sleep(LOOK_SECONDS)
@@ -90,10 +92,15 @@ def lock(path: Path, purpose: str) -> Iterator[Held]:
     try:
         try:
             _try_to_lock(descriptor)
-        except OSError:
+        except BlockingIOError:
             raise StateLocked(
                 f"The state {path} is in use by {_named_in(descriptor)}. Only one agent can use a state at a time: "
                 "stop that one first, or name another file with --state."
+            ) from None
+        except OSError as error:
+            raise StateError(
+                f"Cannot lock the state {path}: {error.strerror}. Nothing was sent, because without a lock two agents "
+                "could use it at once. Choose a file with --state on a file system that has locks."
             ) from None
         since = time.strftime("%Y-%m-%d %H:%M:%S")
         with contextlib.suppress(OSError):  # a full disk: the lock holds, but names nobody

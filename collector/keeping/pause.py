@@ -84,9 +84,11 @@ def read_pause(state_path: Path, now: float) -> Standstill | None:
 
 
 def pause(state_path: Path, now: float, until: float | None) -> None:
-    """Pauses, or changes when the pause ends."""
-    path = pause_path(state_path)
-    write_whole(path, {"since": int(now), "until": None if until is None else int(until)})
+    """Pauses, or changes when the pause ends. A pause that is changed keeps its beginning, so that all of it can be
+    left out."""
+    path, began = pause_path(state_path), paused_since(state_path, now)
+    since = now if began is None else min(began, now)
+    write_whole(path, {"since": int(since), "until": None if until is None else int(until)})
 
 
 def paused_since(state_path: Path, now: float) -> float | None:

@@ -28,7 +28,7 @@ from collector.keeping.entries import Entries
 from collector.keeping.journal import Digest, Journal, JournalUnusable
 from collector.keeping.lock import Held
 from collector.keeping.parked import SINK, Parked, divided, introduced, joined, kept_beside, taken_out, text_of, written
-from collector.log import timestamp
+from collector.log import timestamp, to_the_millisecond
 
 NO_STATE = "it does not have the shape of a state"
 REPACK_AT_MOST = 20_000
@@ -121,8 +121,9 @@ class State:
         for each in own:
             self._join(each.files())
         about, self.about = self.about, joined(self.sink, [self.about, *(each.about for each in own)])
-        # One that was sent nothing is not remembered, or a sink that never answered would not be new any more.
-        self.is_new_sink = not own and not self.entries and "left_out" not in self.about
+        # A sink that was sent nothing is not remembered, so one that has never answered stays new. A sink is known once
+        # something was left out of it, or a person asked for something to be sent to it again.
+        self.is_new_sink = not own and not self.entries and self.about.keys().isdisjoint({"left_out", "wanted"})
         self.is_dirty = not self.is_new_sink and (bool(own) or self.about != about)
 
     def _join(self, sections: dict[str, Any]) -> None:
@@ -217,7 +218,7 @@ class State:
     def left_out_at(self, key: str = "") -> str:
         """Up to when a person wanted nothing sent to this sink, or nothing of a source; empty where nobody did."""
         history = self.about.get("left_out")
-        if not isinstance(history, dict) or self.is_wanted(key):
+        if not isinstance(history, dict) or self.wanted_at(key):
             return ""
         at, now = str(history.get("at", "")), timestamp()
         return at if at <= now else ""  # a clock that was wrong then would keep back all that is written until then
@@ -228,13 +229,17 @@ class State:
         history = self.about.get("left_out")
         return isinstance(history, dict) and history.get("is_all") is True
 
-    def is_wanted(self, key: str) -> bool:
-        """Whether a person has asked for a source since, whatever was to be left out."""
-        return not {key, EVERYTHING}.isdisjoint(self.about.get("wanted", ()))
+    def wanted_at(self, key: str) -> str:
+        """When a person last asked for a source, even for what had been left out until then; empty if nobody did."""
+        asked = self.about.get("wanted")
+        return max(str(asked.get(each, "")) for each in (key, EVERYTHING)) if isinstance(asked, dict) else ""
 
     def note_wanted(self, keys: Iterable[str]) -> None:
         """Remembers that a person wants all of these sources sent."""
-        self.about["wanted"] = sorted({*self.about.get("wanted", ()), *keys})
+        asked = self.about.get("wanted")
+        self.about["wanted"] = (asked if isinstance(asked, dict) else {}) | dict.fromkeys(
+            keys, to_the_millisecond(time.time())
+        )
 
     def note_left_out(self, history: dict[str, Any]) -> None:
         """Notes how much is never sent to this sink because a person asked for that."""

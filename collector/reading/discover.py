@@ -27,7 +27,9 @@ class Findings:
     `skipped` counts files by reason. `never_read` counts everything else, by name, for `doctor`; a directory that is
     not entered counts once. `errors` maps directories that could not be listed to the cause: known sources below them
     must not be taken for deleted. A glance is partial: a source that it does not mention may still exist, unless its
-    key is in `gone`, which lists what the glance was asked about and found missing.
+    key is in `gone`, which lists what the glance was asked about and found missing. `refused` holds the keys of known
+    sources that the project filter leaves out, and `absent` those of missing roots, such as an unmounted disk: their
+    offsets are remembered for as long as that lasts.
 
     If the walk was given the known sources, `files` holds only those that are not at rest, `at_rest` counts the others
     by priority, and `unmet` holds every known key that was not found at rest.
@@ -43,6 +45,8 @@ class Findings:
     needs_full_walk: bool = False
     at_rest: dict[int, int] = field(default_factory=dict)
     unmet: set[str] | None = None
+    refused: set[str] = field(default_factory=set)
+    absent: list[str] = field(default_factory=list)
 
     def skip(self, reason: reasons.Reason, files: int = 1) -> None:
         """Counts files that are not read."""
@@ -71,6 +75,8 @@ class Known(Protocol):
     """What is remembered of the sources, by key: the entries of a state."""
 
     def __iter__(self) -> Iterator[str]: ...
+
+    def __contains__(self, key: object) -> bool: ...
 
     def is_at_rest(self, key: str, stamp: Stamp) -> bool:
         """Whether a source is unchanged since all of it was safe."""
@@ -161,6 +167,7 @@ class _Walk:
         top = _Directory(path, self.real, key, Place())
         if not self._list(top):
             self.found.missing_roots.append(self.root)
+            self.found.absent.append(key)
         self._run()
         self.settle(is_everything=True)
 
@@ -171,6 +178,7 @@ class _Walk:
         )
         self.found.files += taken
         self.found.skip(reasons.PROJECT, left_out)
+        self.found.refused |= {source.key for source in self.in_doubt} - {source.key for source in taken}
         self.in_doubt = []
 
     def look_at(self, path: str, home: str) -> None:
@@ -265,13 +273,15 @@ class _Walk:
             self.found.skip(reasons.NOT_A_FILE)
 
     def _add(self, directory: _Directory, name: str, path: str, kind: SourceKind, status: os.stat_result) -> None:
+        key = f"{directory.key}/{_printable(name)}"
         if directory.verdict is Verdict.LEFT_OUT:
             self.found.skip(reasons.PROJECT)
+            if self.known is None or key in self.known:
+                self.found.refused.add(key)
             return
         if not status.st_size:
             self.found.skip(reasons.EMPTY)
             return
-        key = f"{directory.key}/{_printable(name)}"
         stamp = stamp_of(status)
         # A source in doubt has to be looked into even at rest: the directory it names helps to judge the others.
         if directory.verdict is Verdict.TAKEN and self.known is not None and self.known.is_at_rest(key, stamp):

@@ -29,6 +29,7 @@ _SPECIAL = re.compile(r"[\\*?\[]|\s$")
 _POSIX_CLASS = re.compile(r"\[[^]]*\[[:.=]")
 _VARIABLE = re.compile(r"\$\{?[A-Za-z_]\w*\}?(?:/|$)")
 _DRIVE = re.compile(r"[A-Za-z]:(?:[\\/]|$)")
+_DRIVE_IN_LINUX = re.compile(r"/mnt/[a-z](?:/|$)")  # as WSL shows one
 _SHARE = re.compile(r"\\\\[^\\]+\\")
 
 
@@ -56,7 +57,7 @@ def directories_of(told: str) -> tuple[Directory, ...]:
     parts = [part for part in path.split("/") if part not in ("", ".")]
     spelled = top + "/".join(parts)
     places = (spelled, normpath(spelled)) if ".." in parts else (spelled,)
-    return tuple(Directory(place, is_of_windows) for place in places)
+    return tuple(Directory(place, is_of_windows or bool(_DRIVE_IN_LINUX.match(place))) for place in places)
 
 
 class Glob(NamedTuple):

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from collector.agents.format import AgentFormat
 from collector.errors import SkipSource, SourceError
+from collector.flow.anchor import HEAD
 from collector.flow.line import Line
 from collector.flow.source import Source, Stamp
 from collector.log import TO_THE_SECOND, timestamp
@@ -36,6 +37,7 @@ class Retold:
         self._is_read_anew: bool | None = None
         self._began: str | None = None
         self._lasted: tuple[str, str] | None = None
+        self._next: tuple[int, str] = 0, ""  # the next time in the file, and up to which offset it is the next
 
     def tells(self, line: Line) -> bool:
         """Whether a line may tell of something that was left out."""
@@ -46,7 +48,7 @@ class Retold:
             return self._may_be_from_then(line.reading.stamp)
         if self._is_read_anew and written[:TO_THE_SECOND] <= self._moment:
             return True
-        begun = [end for start, end in self._pauses if start <= written]
+        begun = [end for start, end in self._pauses if start <= self._latest(line, written)]
         if any(written <= end for end in begun):
             return True
         since = None if line.record is None else self._form.tells_since(self._source, line.record)
@@ -54,6 +56,20 @@ class Retold:
             return False
         since = since or self._since_when()
         return since[:TO_THE_SECOND] <= self._moment or any(since <= end for end in begun)
+
+    def _latest(self, line: Line, written: str) -> str:
+        """The latest time at which a line can have been written. If it has no time of its own, such as a title given
+        first thing in a pause, that is the next line's time, or else the file's."""
+        if self._is_document or not any(written < start for start, _ in self._pauses):
+            return written
+        if line.record is not None and self._form.anchor_after(HEAD, line.record).time:
+            return written
+        if line.end > self._next[0]:
+            try:
+                self._next = tail.next_timed(line, self._form)
+            except (SkipSource, SourceError):  # when in doubt, leave it out
+                self._next = line.end, NEVER
+        return max(written, self._next[1] or timestamp(line.reading.stamp.mtime_ns / 1e9))
 
     def _may_be_from_then(self, stamp: Stamp) -> bool:
         """Whether a file without any time, of which nothing was sent or left out, may be from a time that was left out.

@@ -44,9 +44,10 @@ def select(
         read.append(source)
         if before is None or before.inode != source.stamp.inode:
             strangers.append(source)
-    seen = {source.key for source in found.files}
+    seen = {source.key for source in found.files} | found.refused
     is_complete = not found.is_partial and not found.errors
-    unmet = list(entries) if found.unmet is None else [key for key in entries if key in found.unmet]
+    absent = tuple(f"{key}/" for key in found.absent)
+    unmet = [key for key in entries if (found.unmet is None or key in found.unmet) and not key.startswith(absent)]
     gone = [key for key in unmet if key not in seen] if is_complete else found.gone
     moved = find_moved(strangers, gone, entries)
     remembered = ((key, entries[key]) for key in (unmet if is_complete else ()))

@@ -54,7 +54,8 @@ def read(
         known = from_kept(position.anchor) if start and position else HEAD
         anchor = known or _anchor_at(file, reading, start, form)
         if not anchor.time and look_ahead_bytes:
-            reading = reading._replace(next_time=_next_time(file, reading, start, look_ahead_bytes, form))
+            _, time = _next_timed(file, reading, start, look_ahead_bytes, form)
+            reading = reading._replace(next_time=time)
         parts = whole_lines(file, start, reading.stamp.size, chunk_bytes, max_line_bytes)
         yield from _items(reading, parts, start, anchor, form)
 
@@ -71,6 +72,12 @@ def before(source: Source, position: Position, form: AgentFormat, reach: int = R
         reading = Reading(source, head, file.stamp._replace(size=position.offset), _companion(source, file, form))
         parts = whole_lines(file, start, position.offset, CHUNK_BYTES, MAX_LINE_BYTES)
         yield from (item for item in _items(reading, parts, start, HEAD, form) if isinstance(item, Line))
+
+
+def next_timed(line: Line, form: AgentFormat) -> tuple[int, str]:
+    """The first time found after a line, and where the line that has it ends; see `_next_timed`."""
+    with opened(line.reading.source) as file:
+        return _next_timed(file, line.reading, line.end, LOOK_AHEAD_BYTES, form)
 
 
 def _companion(source: Source, file: SourceFile, form: AgentFormat) -> dict[str, Any]:
@@ -90,12 +97,13 @@ def _anchor_at(file: SourceFile, reading: Reading, start: int, form: AgentFormat
     return anchor
 
 
-def _next_time(file: SourceFile, reading: Reading, start: int, reach: int, form: AgentFormat) -> str:
-    """The first time found after an offset; empty if there is none within reach."""
+def _next_timed(file: SourceFile, reading: Reading, start: int, reach: int, form: AgentFormat) -> tuple[int, str]:
+    """The first time found after an offset, and where the line that has it ends; if there is none within reach, the
+    end of what was searched and no time."""
     limit = min(reading.stamp.size, start + reach)
     parts = whole_lines(file, start, limit, LOOK_AHEAD_CHUNK, MAX_LINE_BYTES)
-    times = (item.anchor.time for item in _items(reading, parts, start, HEAD, form))
-    return next(filter(None, times), "")
+    found = ((item.end, item.anchor.time) for item in _items(reading, parts, start, HEAD, form) if item.anchor.time)
+    return next(found, (limit, ""))
 
 
 def _limit(source: Source, file: SourceFile) -> int:

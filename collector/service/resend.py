@@ -32,9 +32,12 @@ SAVE_EVERY = 20  # batches: each save writes the whole state
 IN_STORE = SourceKind("store", 2)
 
 
-def resend(flow: Flow, database: Path, ledger: Ledger, *, since: str = "", is_again: bool = False) -> None:
-    """Sends what is in the store, from where the last call for this sink ended, or from the start if `is_again`."""
-    name = state_key(str(database)) + (f" since {since}" if since else "")
+def resend(
+    flow: Flow, database: Path, ledger: Ledger, *, since: str = "", said: str = "", is_again: bool = False
+) -> None:
+    """Sends what is in the store, starting where the last call for this sink ended, or from the beginning if
+    `is_again`. `said` is how a person put `since`: "30d" is a different moment at every call."""
+    name = state_key(str(database)) + (f" since {said}" if said else "")
     start = 0 if is_again else int(flow.state.about.get("resent", {}).get(name, 0))
     events = stored_events(database, after=start, since=since)
     made = batches(_items(flow, events, database, _strayed(flow, database)), flow.limits)

@@ -1,7 +1,7 @@
 """What leaves, where to, and how to change that: the one statement that people are shown.
 
-In: the settings of one sink. Out: a few plain sentences, and a short name for them: if the destination, the
-level or the organisation's words change, so does the statement, and it is shown (and, where required, agreed to) again.
+In: the settings of one sink. Out: a few plain sentences, and a short name for the facts they state: if the destination,
+the level or the organisation's words change, the statement is shown (and, where required, agreed to) again.
 """
 
 from __future__ import annotations
@@ -60,6 +60,10 @@ def statement(settings: Settings) -> str:
     return f"{where}: {what}.{excluded} {HOW_TO_CHANGE}{own}"
 
 
-def name_of(said: str) -> str:
-    """A short name for a statement."""
-    return blake2b(said.encode(), digest_size=8).hexdigest()
+def name_of(settings: Settings) -> str:
+    """A short name for what the statement tells. Not for its words: after one more no of a person's, or an upgrade that
+    says the same in other words, nothing would leave until everybody had agreed again."""
+    capture = settings.capture
+    what = [capture.names] if capture.level == METADATA else sorted(capture.off)
+    facts = [destination(settings), capture.level, *what, str(capture.account), settings.disclosure.text.strip()]
+    return blake2b("\0".join(facts).encode(), digest_size=8).hexdigest()

@@ -173,7 +173,7 @@ class Worker:
             return
         try:
             is_all = remove_old(self._writer, self._retention_days, at_most=OLD_AT_ONCE) < OLD_AT_ONCE
-        except StoreUnavailable:
+        except (StoreUnavailable, MemoryError):  # a query on the pages may use it all up for a moment
             is_all = True  # the next batch will say what is wrong
         self._look_again = self._clock() + (LOOK_SECONDS if is_all else 0)
 

@@ -67,8 +67,6 @@ class Writer:
                 return [self._rows.store(rows) for rows in batches]
         except sqlite3.Error as error:
             raise unavailable(self.path, error) from error
-        except StoreError as error:
-            raise StoreUnavailable(str(error), LATER) from error
 
     @contextmanager
     def changing(self) -> Iterator[sqlite3.Connection]:
@@ -96,11 +94,15 @@ class Writer:
         return version
 
     def _follow_the_path(self) -> None:
-        """Reopens the database if its file was moved or deleted, because anything written to it now would be lost."""
+        """Reopens the database if its file was moved or deleted, because anything written to it now would be lost.
+        Raises StoreUnavailable if it cannot be reopened at the moment."""
         if not self._is_open or inode(self.path) != self._inode:
             self._connection.close()
             self._is_open = False  # until it is open again: the old file may be back in its place before that
-            self._open()
+            try:
+                self._open()
+            except StoreError as error:
+                raise StoreUnavailable(str(error), LATER) from error
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:

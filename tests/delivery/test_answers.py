@@ -208,6 +208,18 @@ def test_each_item_of_a_bulk_request_is_settled_by_its_own_status() -> None:
     assert [(thing.id, BULK_ERROR["reason"] in thing.reason) for thing in receipt.refused] == [("e4", True)]
 
 
+def test_an_item_that_a_bulk_request_always_fails_on_costs_exactly_itself() -> None:
+    def answer(ids: list[str]) -> Any:
+        error = {"type": "null_pointer_exception", "reason": "in the pipeline"}
+        items = [{"_id": each, "status": 500, "error": error} for each in ids if each == "e2"]
+        return bulk(*items, *[{"_id": each, "status": 201} for each in ids if each != "e2"])
+
+    with serving(RECEIVERS["elasticsearch"]) as server:
+        server.say(answer)
+        [receipt] = deliverer(server).deliver([batch(*names(6))])
+    assert [(thing.id, "null_pointer_exception" in thing.reason) for thing in receipt.refused] == [("e2", True)]
+
+
 def test_a_splunk_that_acknowledges_later_is_asked_until_it_does() -> None:
     acks = itertools.chain([told(200, {"acks": {"7": False}})], itertools.repeat(told(200, {"acks": {"7": True}})))
     with serving(RECEIVERS["splunk_hec"]) as server:

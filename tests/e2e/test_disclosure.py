@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from collector.settings import Settings
+from collector.settings import Settings, account
 from collector.settings.disclosure import destination, is_remote, name_of, statement
 from tests.build import Home
 from tests.inside import Inside
@@ -67,6 +67,30 @@ def test_a_sink_on_this_machine_needs_agreement_too_because_it_may_pass_events_o
     assert len(agent.sink.ids()) == 1
 
 
+def test_who_has_agreed_may_say_no_to_a_project_without_agreeing_again(agent: Inside) -> None:
+    asked = {"COLLECTOR_DISCLOSURE__REQUIRE_ACK": "true"}
+    assert agent.sink is not None
+    there = {**asked, "COLLECTOR_SINK__URL": agent.sink.url}
+    agent.run("agree", "--state", str(agent.state), env=there)
+    agent.run("exclude", "/work/private", "--state", str(agent.state), env=there)
+    assert "nobody has acknowledged" not in agent.scan(**asked).stderr
+    assert len(agent.sink.ids()) == 1
+
+
+def test_a_system_service_hears_that_whom_it_works_for_has_agreed(
+    agent: Inside, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = {"COLLECTOR_DISCLOSURE__REQUIRE_ACK": "true"}
+    keeps = tmp_path / "var" / "lib" / "collector" / account()
+    keeps.mkdir(parents=True)
+    service = {"unit": f"collector@{account()}.service", "state": "running", "keeps": str(keeps)}
+    monkeypatch.setattr("collector.cli.pause.services_here", lambda: [service])
+    assert agent.sink is not None
+    agent.run("agree", env={**asked, "COLLECTOR_SINK__URL": agent.sink.url})
+    agent.state = keeps / "state.json"
+    assert "nobody has acknowledged" not in agent.scan(**asked).stderr
+
+
 def test_the_embedded_store_needs_no_agreement(agent: Inside) -> None:
     given = ["scan", "--root", str(agent.home.root), "--state", str(agent.state)]
     result = agent.run(*given, env={"COLLECTOR_DISCLOSURE__REQUIRE_ACK": "true"})
@@ -92,7 +116,9 @@ def test_the_statement_describes_the_settings_in_force() -> None:
     assert "what people type" not in statement(far)
     assert "1 projects.exclude pattern leaves projects out" in statement(far)
     assert "the embedded store on this machine" in statement(settings())
-    assert name_of(statement(near)) != name_of(statement(far))
+    assert name_of(near) != name_of(far)
+    more = settings(sink={"url": "https://a.example/in?key=hidden"}, capture={"prompts": True})
+    assert name_of(more) != name_of(far)
     for level, words in (
         ("content", "the account's e-mail address and organisation"),
         ("metadata", "ids of the account"),

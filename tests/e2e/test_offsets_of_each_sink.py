@@ -108,6 +108,15 @@ def test_from_now_leaves_history_out_once_and_says_so(laptop: Laptop) -> None:
         assert left_out["bytes"] > 0
 
 
+def test_from_now_leaves_nothing_out_of_what_a_person_wants_sent_again(laptop: Laptop) -> None:
+    with Sink() as sink:
+        assert laptop.scan(sink) == (2, 0)
+        environment = {"COLLECTOR_SINK__URL": sink.url}
+        laptop.agent.run("reset", "--all", "--state", str(laptop.agent.state), env=environment)
+        assert laptop.status(sink)["offsets"]["is_new"] is False  # type: ignore[index]
+        assert laptop.scan(sink, "--from-now") == (2, 0)
+
+
 def test_from_now_leaves_nothing_out_after_a_state_was_damaged(laptop: Laptop) -> None:
     with Sink() as sink:
         laptop.agent.directory.mkdir()

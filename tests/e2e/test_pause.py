@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -223,6 +224,76 @@ def test_what_was_left_out_after_a_pause_reaches_no_later_sink(home: Home, sink:
         assert last.requests == []
 
 
+def test_a_pause_that_is_made_longer_began_when_it_began(home: Home, sink: Sink, agent: Agent) -> None:
+    now = datetime.now(UTC)
+    command(agent, "pause", "--for", "2h")
+    since = (now - timedelta(hours=1)).timestamp()
+    paused = {"since": since, "until": (now + timedelta(hours=1)).timestamp()}
+    (agent.directory / "paused.json").write_text(json.dumps(paused))
+    home.pen.now = now - timedelta(minutes=30)
+    home.session().prompt("during")
+    command(agent, "pause")
+    command(agent, "resume", "--from-now")
+    assert agent.scan().ledger["lines"] == 0
+    with Sink() as later:
+        agent.sink = later
+        assert agent.scan().assert_balanced().ledger["skipped"] == {"left_out": 1}
+        assert later.requests == []
+
+
+def test_what_has_no_time_may_be_from_the_pause_that_came_before_the_next_that_has_one(
+    home: Home, sink: Sink, agent: Agent
+) -> None:
+    now = datetime.now(UTC)
+    home.pen.now = now - timedelta(hours=3)
+    sessions = home.session(), home.session()
+    for session in sessions:
+        session.prompt("before")
+        session.record({"type": "custom-title", "customTitle": "long before", "sessionId": session.session_id})
+    home.pen.now = now - timedelta(hours=2)
+    for session in sessions:
+        session.prompt("before, too")
+    command(agent, "pause")
+    (agent.directory / "paused.json").write_text(
+        json.dumps({"since": (now - timedelta(hours=1)).timestamp(), "until": None})
+    )
+    for session in sessions:
+        session.record({"type": "custom-title", "customTitle": "during", "sessionId": session.session_id})
+    command(agent, "resume", "--from-now")
+    assert agent.scan().ledger["delivered"] == 0
+    home.pen.now = now + timedelta(hours=1)
+    sessions[0].prompt("after")  # of the other, only the file says when it was written last
+    with Sink() as later:
+        agent.sink = later
+        assert agent.scan().assert_balanced().ledger["skipped"] == {"left_out": 2}
+    texts = sorted(event["text"] for event in later.events)
+    assert texts == ["after", "before", "before", "before, too", "before, too", "long before", "long before"]
+
+
+def test_what_was_once_wanted_again_says_nothing_of_a_later_pause(home: Home, sink: Sink, agent: Agent) -> None:
+    now = datetime.now(UTC)
+    home.pen.now = now - timedelta(hours=3)
+    session = home.session()
+    session.prompt("before")
+    with Sink() as other:
+        agent.sink = other
+        agent.scan()
+        agent.run("reset", "--all", "--state", str(agent.state), env={"COLLECTOR_SINK__URL": other.url})
+        assert agent.scan().ledger["delivered"] == 1
+        agent.sink = sink
+        agent.scan()
+        command(agent, "pause")
+        (agent.directory / "paused.json").write_text(
+            json.dumps({"since": (now - timedelta(hours=1)).timestamp(), "until": None})
+        )
+        home.pen.now = now - timedelta(minutes=30)
+        session.prompt("during")
+        command(agent, "resume", "--from-now")
+        assert agent.scan().ledger["delivered"] == 0
+        agent.sink = other
+        assert agent.scan().assert_balanced().ledger["skipped"] == {"left_out": 1}
+
+
 def test_leaving_out_with_a_wrong_clock_holds_back_nothing_later(home: Home, sink: Sink, agent: Agent) -> None:
     home.session().prompt("before")
     agent.scan("--from-now")
@@ -241,8 +312,28 @@ def test_what_was_written_during_a_pause_can_be_left_out_for_good(home: Home, si
     command(agent, "pause")
     session.prompt("during")
     command(agent, "resume", "--from-now")
-    session.prompt("left out too, because nobody had looked yet")
+    session.prompt("after, however long it takes until somebody looks")
+    with Sink() as other:  # one that was never sent anything has nothing to do with it
+        agent.sink = other
+        agent.scan()
+    agent.sink = sink
     agent.scan()
-    session.prompt("after")
+    assert [event["text"] for event in sink.events] == ["before", "after, however long it takes until somebody looks"]
+
+
+def test_what_is_left_out_of_roots_that_only_flags_name_is_for_the_next_pass(
+    tmp_path: Path, sink: Sink, home: Home
+) -> None:
+    agent = Inside(Home(tmp_path, name="elsewhere"), sink)
+    home.session().prompt("where nobody looks")
+    session = agent.home.session()
+    session.prompt("before")
     agent.scan()
-    assert [event["text"] for event in sink.events] == ["before", "after"]
+    command(agent, "pause")
+    session.prompt("during")
+    command(agent, "resume", "--from-now")
+    assert agent.offsets() == {
+        "~/elsewhere/projects/-work-app/" + session.path.name: session.size - len(session.lines[1])
+    }
+    agent.scan()
+    assert [event["text"] for event in sink.events] == ["before"]

@@ -28,6 +28,7 @@ NAMES = {
     "an escaped blank": ("/work/my\\ app", "/work/my app", "-work-my-app"),
     "letters that a file system takes apart": ("/work/caf\u00e9", "/work/cafe\u0301", "-work-cafe-"),
     "a path of Windows": ("C:\\Users\\me\\app", "C:\\Users\\me\\app", "C--Users-me-app"),
+    "a drive of Windows, seen from its Linux": ("/mnt/c/Users/me/app", "/mnt/c/users/Me/app", "-mnt-c-users-Me-app"),
     "a worktree": ("/work/app2", "/work/app2/.claude/worktrees/x", "-work-app2--claude-worktrees-x"),
 }
 
@@ -156,6 +157,29 @@ def test_a_project_that_is_no_longer_excluded_is_sent_from_its_start(tmp_path: P
     agent = Agent(home, sink)
     assert agent.scan(COLLECTOR_PROJECTS__EXCLUDE="/work/private").ledger["lines"] == 0
     assert agent.scan().ledger["delivered"] == 1
+
+
+@pytest.mark.parametrize("how", ["by its name", "by its directory", "not mounted"])
+def test_what_was_not_looked_at_for_days_is_not_sent_again(tmp_path: Path, sink: Sink, how: str) -> None:
+    home, other = Home(tmp_path), Home(tmp_path / "other").session(project="-work-open")
+    other.cwd = "/work/open"
+    session = home.session(project="-work-app")
+    session.cwd = "/work/app"
+    session.prompt("sent")
+    agent = Inside(home, sink)
+    both = "--root", str(other.path.parents[2])
+    assert agent.scan(*both).ledger["delivered"] == 1
+    glob = {"by its name": "-work-app", "by its directory": "/work/app"}.get(how, "/nowhere")
+    for _ in range(3):
+        other.prompt("so that there is something to remember")
+        away = home.root.rename(home.root.with_name("away")) if how == "not mounted" else home.root
+        assert agent.scan(*both, COLLECTOR_PROJECTS__EXCLUDE=json.dumps([glob])).ledger["delivered"] == 1
+        away.rename(home.root)
+        state = json.loads(agent.state.read_text())
+        for entry in state["claude_code"]["files"].values():
+            entry |= {"missing_since": 1_700_000_000} if "missing_since" in entry else {}
+        agent.state.write_text(json.dumps(state))
+    assert agent.scan(*both).ledger["delivered"] == 0
 
 
 def test_preview_status_and_doctor_leave_out_the_same(tmp_path: Path, sink: Sink) -> None:

@@ -37,6 +37,11 @@ class Laptop:
         assert self.result.code == code, self.result.stderr
         return int(self.result.assert_balanced().ledger["delivered"]) if self.result.stdout else 0
 
+    @property
+    def resent(self) -> dict[str, int]:
+        """How far each call came, by what it was asked for."""
+        return dict(json.loads(self.agent.state.read_text())["sink"]["resent"])
+
 
 @pytest.fixture
 def laptop(tmp_path: Path) -> Laptop:
@@ -130,6 +135,10 @@ def test_a_resend_can_be_limited_by_time(laptop: Laptop) -> None:
     with Sink() as sink:
         assert laptop.resend(sink, "--since", "2100-01-01") == 0
         assert laptop.resend(sink, "--since", "2000-01-01") == 4
+        assert laptop.resend(sink, "--since", "9000d") == 4
+        # By what was said: meant is another moment at every call, and each would send all of it again.
+        assert sum(name.endswith(" since 9000d") for name in laptop.resent) == 1
+        assert laptop.resend(sink, "--since", "9000d") == 0
     laptop.resend(None, code=78)
     assert "embedded store" in laptop.result.stderr
     assert laptop.agent.run("resend", "--sink-url", "http://127.0.0.1:9/").code == 2

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from collector.agents.claude_code.projects import key_of
+from collector.settings import account
 from tests.agent import REPOSITORY, Agent
 from tests.build import Home
 from tests.inside import Inside
@@ -36,6 +37,52 @@ def test_a_project_is_forgotten_at_every_level(home: Home, environment: dict[str
     assert json.loads(forgotten.stdout)["events"] == 1, forgotten.stderr
     count = agent.run("store", "sql", "SELECT count(*) AS left FROM events").stdout
     assert json.loads(count) == {"left": 1}
+
+
+@pytest.mark.parametrize("said", ["/work/diary/../shop", "/work/shop/", "../shop", "."])
+def test_a_project_is_forgotten_however_its_path_is_said(
+    home: Home, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tmp_path / "shop"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    session = home.session(project=key_of(str(here)))
+    session.cwd = str(here)
+    session.prompt("here")
+    agent: Agent = Inside(home, None, {"COLLECTOR_SINK__TYPE": "store"})
+    assert agent.scan().ledger["delivered"] == 3
+    forgotten = agent.run("forget", "--project", said, "--yes", "--json", "--state", str(agent.state))
+    assert json.loads(forgotten.stdout)["events"] == 1, forgotten.stderr
+
+
+def test_a_system_service_forgets_as_well(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keeps = tmp_path / "var" / "lib" / "collector" / account()
+    keeps.mkdir(parents=True)
+    service = {"unit": f"collector@{account()}.service", "state": "running", "keeps": str(keeps)}
+    monkeypatch.setattr("collector.cli.pause.services_here", lambda: [service])
+    agent: Agent = Inside(home, None)
+    as_service = {"STATE_DIRECTORY": str(keeps)}
+    assert agent.run("scan", "--root", str(home.root), env=as_service).code == 0
+    forgotten = agent.run("forget", "--project", "/work/shop", "--yes", "--json")
+    assert json.loads(forgotten.stdout)["events"] == 1, forgotten.stderr
+    left = map(json.loads, agent.run("store", "export", env=as_service).stdout.splitlines())
+    assert [event["text"] for event in left] == ["about the diary"]
+
+
+def test_what_a_system_service_set_aside_is_shown_to_whom_it_works_for(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keeps = tmp_path / "var" / "lib" / "collector" / account()
+    keeps.mkdir(parents=True)
+    service = {"unit": f"collector@{account()}.service", "state": "running", "keeps": str(keeps)}
+    monkeypatch.setattr("collector.cli.pause.services_here", lambda: [service])
+    with Sink(then=poison(lambda event: "diary" in event["text"])) as sink:
+        agent: Agent = Inside(home, None, {"COLLECTOR_SINK__URL": sink.url})
+        agent.run("scan", "--root", str(home.root), env={"STATE_DIRECTORY": str(keeps)})
+        [entry] = map(json.loads, agent.run("quarantine", "list", "--json").stdout.splitlines())
+        assert "about the diary" in entry["payload"]
+        assert "Dropped 1." in agent.run("quarantine", "drop", entry["id"]).stdout
+        assert "The quarantine is empty." in agent.run("quarantine", "list").stdout
 
 
 def test_records_without_a_directory_are_forgotten_with_their_session(home: Home) -> None:

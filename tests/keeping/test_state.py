@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import stat
 import subprocess
@@ -13,7 +15,7 @@ import pytest
 
 from collector.errors import StateError, StateLocked
 from collector.flow.source import Entry, Position, Stamp
-from collector.keeping.lock import lock
+from collector.keeping.lock import holder, lock
 from collector.keeping.state import State
 from tests.scopes import FORM
 
@@ -155,6 +157,20 @@ def test_a_second_agent_is_told_who_holds_the_state(tmp_path: Path) -> None:
     holder.communicate("")
     with lock(path, "scan"):
         pass
+
+
+def test_a_file_system_that_knows_no_locks_is_not_taken_for_another_agent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_descriptor: int, _operation: int) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    path = tmp_path / "state.json"
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(StateError, match="No locks available") as refused, lock(path, "scan"):
+        pass
+    assert not isinstance(refused.value, StateLocked)
+    assert holder(path) == ""
 
 
 def test_marking_a_source_missing_does_not_cause_a_save_by_itself(tmp_path: Path) -> None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Sequence
+from concurrent.futures import Future
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from collector.store.body import Form, Refusal
 from collector.store.database import StoreUnavailable
 from collector.store.limits import ReceiverLimits
+from collector.store.removing import Choice
 from collector.store.report import summarize
 from collector.store.rows import Row
 from collector.store.worker import MAX_TOGETHER, Worker
@@ -141,3 +144,23 @@ def test_submitted_batches_are_stored_before_the_worker_ends(database: Path) -> 
             futures = [worker.submit(body(), PLAIN) for _ in range(20)]
         assert all(future.done() for future in futures)
     assert summarize(database)["events"] == 20
+
+
+@pytest.mark.parametrize("asked", ["by age", "by a person"])
+def test_a_store_that_cannot_be_opened_for_a_while_ends_no_removal_for_good(database: Path, asked: str) -> None:
+    now = [0.0]
+    with (
+        closing(Writer(database, busy_seconds=0)) as writer,
+        Worker(writer, ReceiverLimits(), retention_days=30, clock=lambda: now[0]) as worker,
+    ):
+        assert worker.submit(body(), PLAIN).result(10).stored == (1, 0)
+        aside = database.rename(database.with_name("aside.db"))
+        database.mkdir()
+        now[0] = 10_000.0
+        by_person = asked == "by a person"
+        refused: Future[Any] = worker.remove(Choice(session="s")) if by_person else worker.submit(body(), PLAIN)
+        with pytest.raises(StoreUnavailable):
+            refused.result(10)
+        database.rmdir()
+        aside.rename(database)
+        assert worker.submit(body(), PLAIN).result(10).stored == (1, 0)

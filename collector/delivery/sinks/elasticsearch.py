@@ -28,7 +28,7 @@ from collector.delivery.sink import (
     TooLarge,
     Verdict,
 )
-from collector.delivery.statuses import CHECK_ACCESS, is_success, retry_after, verdict_of
+from collector.delivery.statuses import CHECK_ACCESS, is_success, may_be_poison, retry_after, verdict_of
 from collector.flow.outcome import Sealed
 
 DELIVERED, DENIED = 409, (401, 403)
@@ -126,7 +126,9 @@ class ElasticsearchSink:
             return Retry(f"the answer covers {len(items)} of {answer.events} events", may_be_poison=True)
         if later and not stored + duplicates + len(rejected):
             wait = retry_after(answer.headers, self._clock())
-            return Retry(next(_reason(item) for item in items), wait)
+            # An engine may always fail on one document, say in a pipeline's script. It must cost exactly itself.
+            is_suspected = any(may_be_poison(item["status"]) for item in items)
+            return Retry(next(_reason(item) for item in items), wait, is_suspected)
         return Accepted(rejected, duplicates, frozenset(later))
 
 
