@@ -87,7 +87,9 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
 def include(path: Target, config: Config = None, state: StatePath = None) -> None:
     """Undo an exclude: collect a project again.
 
-    Whatever has not been sent yet and still exists is sent from now on, except what was left out with --from-now.
+    Whatever has not been sent yet and still exists is sent from now on, except what was left out with --from-now, and
+    lines skipped meanwhile in files shared with other projects, such as the prompt history (`collector reset` sends
+    those again).
 
     Example: collector include ~/work/private
     """

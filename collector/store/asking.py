@@ -56,7 +56,7 @@ def ask(
     with closing(open_to_read(database, prices)) as connection:
         connection.execute("PRAGMA temp_store = MEMORY")
         connection.execute("PRAGMA query_only = ON")
-        # Sorting and grouping happen in memory: without a limit, a query took 2 GB in five seconds and the receiver with it.
+        # Sorting and grouping happen in memory: without a limit, a query took 2 GB in five seconds.
         connection.execute(f"PRAGMA hard_heap_limit = {HEAP}")
         end = time.monotonic() + seconds
         connection.set_authorizer(_is_allowed)

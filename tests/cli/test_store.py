@@ -262,7 +262,7 @@ def test_a_statement_that_would_take_all_memory_is_stopped(store: Path, capsys: 
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
     sorted_ = f"{endless} SELECT printf('%9000000d', i) AS text FROM n ORDER BY text"
     told = Told(capsys, "store", "sql", sorted_, "--seconds", "5", "--database", store)
-    assert "takes more than 512 MB of memory and was stopped" in told.err
+    assert "took more than 512 MB of memory and was stopped" in told.err
     assert json.loads(Told(capsys, "store", "sql", "SELECT 1 AS one", "--database", store).out) == {"one": 1}
 
 

@@ -81,7 +81,7 @@ def test_what_a_system_service_set_aside_is_shown_to_whom_it_works_for(
         agent.run("scan", "--root", str(home.root), env={"STATE_DIRECTORY": str(keeps)})
         [entry] = map(json.loads, agent.run("quarantine", "list", "--json").stdout.splitlines())
         assert "about the diary" in entry["payload"]
-        assert "Dropped 1." in agent.run("quarantine", "drop", entry["id"]).stdout
+        assert "Dropped 1 entry." in agent.run("quarantine", "drop", entry["id"]).stdout
         assert "The quarantine is empty." in agent.run("quarantine", "list").stdout
 
 
