@@ -1,8 +1,8 @@
 """The sign of life that a fleet watches: a small event with the agent's own figures, and never any content.
 
-In: the status report, or the ledger of a scan. Out: an event of kind `heartbeat`, sent to the sink. Invariant: its id
-is derived from the installation and the interval it falls into, so an agent that restarts within an interval is not
-counted twice.
+In: the status report, or the ledger of a scan. Out: an event of kind `heartbeat`, sent to the sink. Invariant: the id of
+a service's heartbeat is derived from the installation and the interval it falls into, so an agent that restarts within
+an interval is not counted twice. Every scan has a heartbeat of its own, because its ledger stands in no other.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ class Beat:
 
 
 def heartbeat(report: dict[str, Any], frame: Frame, beat: Beat) -> dict[str, Any]:
-    """Makes the event from the figures of a report. The last one of a run does not replace that of its interval."""
+    """Makes the event from the figures of a report. The last one of a run or scan does not replace that of its
+    interval."""
     attributes = {name: report[name] for name in NAMES if report.get(name) is not None}
     redactions = dict(report["redactions"])
     attributes |= {
@@ -64,8 +65,8 @@ def heartbeat(report: dict[str, Any], frame: Frame, beat: Beat) -> dict[str, Any
     if report.get("problem"):
         attributes["problem"] = report["problem"]["kind"]
     parts = ["heartbeat", frame.installation_id, f"{beat.interval:g}", str(int(beat.now // max(beat.interval, 1.0)))]
-    if beat.is_last and beat.command == "run":
-        parts.append(f"last of {int(beat.now - beat.uptime)}")
+    if beat.is_last:
+        parts.append(f"last of {beat.command} {beat.now - beat.uptime:.3f}")
     return _event("\0".join(parts), frame, beat.now, attributes)
 
 

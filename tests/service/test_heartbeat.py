@@ -151,7 +151,7 @@ def test_a_service_ends_with_a_last_heartbeat_that_has_its_own_id(home: Home, si
     assert last["attributes"]["delivered"] == 1
 
 
-def test_a_scan_ends_with_a_heartbeat(home: Home, sink: Sink, agent: Agent) -> None:
+def test_every_scan_ends_with_a_heartbeat_of_its_own(home: Home, sink: Sink, agent: Agent) -> None:
     home.session().prompt("one")
     for _ in range(2):
         assert agent.scan(COLLECTOR_HEARTBEAT__INTERVAL="300").code == 0
@@ -159,6 +159,7 @@ def test_a_scan_ends_with_a_heartbeat(home: Home, sink: Sink, agent: Agent) -> N
         jsonschema.validate(beat, json_schema())
     said = beats(sink)[0]["attributes"]
     assert (said["command"], said["delivered"], said["lag"], said["sources"]) == ("scan", 1, 0, 1)
+    assert len({beat["id"] for beat in beats(sink)}) == 2
     assert agent.scan("--dry-run", COLLECTOR_HEARTBEAT__INTERVAL="300").code == 0
     assert len(beats(sink)) == 2
 
