@@ -32,7 +32,8 @@ def test_both_engines_find_the_same_in_every_text(redactor: Redactor, python_red
 
 def test_both_engines_find_the_same_in_one_long_text(redactor: Redactor, python_redactor: Redactor) -> None:
     texts = corpus(redactor)
-    for joined in ("\n".join(texts), " ".join(texts), ",".join(reversed(texts))):
+    # Halves, because the Python engine takes 15 s for all of them; each text stands beside others in two ways.
+    for joined in ("\n".join(texts), " ".join(texts[::2]), ",".join(reversed(texts[1::2]))):
         assert redactor.value(joined) == python_redactor.value(joined)
 
 
