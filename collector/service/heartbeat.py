@@ -1,8 +1,8 @@
 """The sign of life that a fleet watches: a small event with the agent's own figures, and never any content.
 
-In: the status report, or the ledger of a scan. Out: an event of kind `heartbeat`, sent to the sink. Invariant: the id of
-a service's heartbeat is derived from the installation and the interval it falls into, so an agent that restarts within
-an interval is not counted twice. Every scan has a heartbeat of its own, because its ledger stands in no other.
+In: the status report, or the ledger of a scan. Out: an event of kind `heartbeat`, sent to the sink. Invariant: the id
+of a service's heartbeat is derived from the installation and the interval it falls into, so an agent that restarts
+within an interval is not counted twice. Every scan has a heartbeat of its own: its ledger is in no other.
 """
 
 from __future__ import annotations
