@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from collector.redact.session.commands import prints_a_secret
 from collector.redact.session.printed import secret_spans
-from collector.redact.words.secret_files import holds_a_secret
+from collector.redact.words.secret_files import NAMES, holds_a_secret, may_name_one
 from tests.redact.secrets import secret
 
 PRINTING = [
@@ -22,6 +24,7 @@ PRINTING = [
     "aws ssm get-parameter --name /a/b --with-decryption --output text",
     "op read 'op://vault/item/field'",
     "pass show work/db | head -1",
+    "python3 -c 'from cryptography.fernet import Fernet; print(Fernet.generate_key().decode())'",
     "pass work/db",
     "security find-generic-password -s app -w",
     "gh auth token",
@@ -143,6 +146,24 @@ def test_a_file_that_contains_only_a_secret_is_recognised_by_its_name() -> None:
         True,
         False,
     ]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/srv/db.pw", "/srv/pw.key", "config/credentials/production.key", "/srv/api-key.txt", "/srv/api_key"),
+        *("/var/lib/jenkins/initialAdminPassword", "config/master.key", "/home/me/.pgpass", "/app/secrets/db"),
+    ],
+)
+def test_no_name_of_such_a_file_escapes_the_quick_look(path: str) -> None:
+    assert holds_a_secret(path)
+    assert prints_a_secret(f"cat {path}")
+
+
+@given(st.from_regex(NAMES))
+@settings(max_examples=300, deadline=None)
+def test_the_quick_look_passes_over_no_name_that_the_pattern_matches(text: str) -> None:
+    assert may_name_one(text)
 
 
 @pytest.mark.parametrize("kind", ["chosen", "drawn", "hex", "base64", "signs"])
