@@ -51,6 +51,10 @@ def whole_lines(
     held: bytes | bytearray = file.before(start)  # consumed bytes needed for a fingerprint, then half a line
     at, base, offset = len(held), start - len(held), start
     while offset < limit and (chunk := file.read(min(chunk_bytes, limit - offset), offset)):
+        # A pass waits for its sink between two chunks, perhaps for minutes. If the file was rewritten meanwhile, this
+        # chunk does not continue what was read, and lines in between would be lost. Stop: the next pass starts over.
+        if offset > start and file.before(offset) != held[-FINGERPRINT_BYTES:]:
+            break
         offset += len(chunk)
         newline = chunk.find(b"\n")
         if newline < 0:

@@ -177,6 +177,22 @@ def test_a_file_rewritten_while_it_is_read_is_read_again(world: World, path: Pat
     assert run(world)["lag"] == 0
 
 
+def test_a_line_scrubbed_in_place_during_a_pass_costs_no_other_line(world: World, path: Path) -> None:
+    lines = [record(number).rstrip() + b" " * 2000 + b"\n" for number in range(1, 300)]  # more than is read at once
+    path.write_bytes(b"".join(lines))
+    scrubbed = iter([b"".join([*lines[:5], record(6), *lines[6:]])])
+
+    def scrubbing(request: httpx.Request) -> httpx.Response:
+        for data in scrubbed:
+            path.write_bytes(data)
+        return world.sink(request)
+
+    run_with(world, scrubbing)
+    run(world)
+    assert set(arrived(world)) == set(range(1, 300))
+    assert run(world)["lag"] == 0
+
+
 def run_with(world: World, answer: Callable[[httpx.Request], httpx.Response]) -> None:
     run_pass(world.flow(answer=answer), Ledger())
 
