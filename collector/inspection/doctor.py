@@ -24,6 +24,7 @@ from collector.assembly import (
 )
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import CollectorError, ConfigurationError
+from collector.flow import reasons
 from collector.inspection.check import Check, may, nearest
 from collector.inspection.deletions import deletions, is_late, kept_alone
 from collector.inspection.sink_checks import sink_checks
@@ -91,6 +92,10 @@ def _roots(settings: Settings, found: Findings) -> Iterator[Check]:
     closed = (each.key for each in found.files if not may(each.path, os.R_OK))
     for key in itertools.islice(closed, 5):
         yield Check("root", "fail", f"{key} cannot be read: Permission denied", "Make it readable to this user.")
+    if links := found.skipped.get(reasons.OUTSIDE_ROOT.name):
+        finding = f"{counted(links, 'symbolic link leads', 'symbolic links lead')} out of a root"
+        advice = "No such link is followed. To keep the files elsewhere, move the whole root, which may be a link."
+        yield Check("root", "warn", finding, advice)
     if found.skipped:
         yield Check("skipped", "ok", f"files not read: {_listed(found.skipped)}")
     if found.never_read:

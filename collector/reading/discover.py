@@ -251,7 +251,7 @@ class _Walk:
         if kind is None:
             if entry.is_dir(follow_symlinks=False):
                 self._enter(directory, name, entry.path)
-            elif entry.is_symlink():
+            elif entry.is_symlink() and self.form.enter(directory.place, name) is not None:
                 self._link(directory, entry, None)
             else:
                 self._ignore(directory, name)

@@ -207,6 +207,20 @@ def test_a_root_that_is_not_there_is_a_warning(home: Home, agent: Agent) -> None
     assert levels(checks, "root") == ["ok", "warn"]
 
 
+def test_a_link_that_keeps_sources_elsewhere_is_a_warning_but_no_other_link(home: Home, agent: Agent) -> None:
+    elsewhere = home.path / "dotfiles"
+    (elsewhere / "skills").mkdir(parents=True)
+    for name in ("skills", "settings.json"):
+        (home.root / name).symlink_to(elsewhere / name)
+    checks, _ = examine(agent)
+    assert levels(checks, "root") == ["ok"]
+    (home.root / "projects").rename(elsewhere / "projects")
+    (home.root / "projects").symlink_to(elsewhere / "projects")
+    checks, result = examine(agent)
+    assert result.code == 0
+    assert [check["finding"] for check in checks["root"][1:]] == ["1 symbolic link leads out of a root"]
+
+
 def test_a_damaged_state_is_reported_and_left_alone(agent: Agent) -> None:
     agent.scan()
     agent.state.write_text("{")
