@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import subprocess
+import sys
 import threading
 
 from tests.agent import Agent
@@ -26,6 +27,29 @@ def test_a_second_stop_does_not_wait_for_the_sink(agent: Agent, home: Home, sink
         assert running.process.poll() in (0, -signal.SIGTERM)  # the last signal may arrive after the handlers are gone
     assert '"event": "stopped"' in running.stderr
     assert not agent.state.exists()
+
+
+WHILE_IT_STARTS = """
+import os, signal, sys
+
+class Garbage:
+    def __del__(self):  # Python drops whatever is raised in here
+        os.kill(os.getpid(), signal.SIGTERM)
+
+def hook(event, arguments):
+    if event == "import" and arguments[0] == "collector.service.loop":
+        Garbage()
+
+sys.addaudithook(hook)
+from collector.__main__ import main
+main()
+"""
+
+
+def test_a_stop_while_it_starts_is_heard_at_any_point(agent: Agent) -> None:
+    command = [sys.executable, "-c", WHILE_IT_STARTS, "run", *agent.places(), "--state", "/dev/null/state.json"]
+    stopped = subprocess.run(command, env=agent.environment, capture_output=True, check=False)
+    assert (stopped.returncode, stopped.stderr) == (0, b"")
 
 
 def test_a_reload_clears_its_interrupt(home: Home, sink: Sink) -> None:
