@@ -111,7 +111,7 @@ def test_a_half_written_document_is_left_for_later(path: Path, data: bytes, reas
     assert caught.value.reason == reason
 
 
-@pytest.mark.parametrize("age", [document.HALF_WRITTEN_SECONDS, 1e9, -1.0], ids=["a minute", "years", "in the future"])
+@pytest.mark.parametrize("age", [document.HALF_WRITTEN_SECONDS, 1e9, -1e9], ids=["a minute", "years", "in the future"])
 def test_a_document_that_stays_broken_is_one_line_with_a_problem_until_it_changes(path: Path, age: float) -> None:
     path.write_bytes(b'{"version":1,"ent')
     source = source_of(path, places.SESSION_INDEX)
