@@ -17,6 +17,8 @@ from collector.log import say_in_this_thread
 from collector.service.loop import Service
 from collector.service.notify import Notifier
 
+HEAR_SIGNALS_SECONDS = 1.0
+
 
 class SinksFailed(CollectorError):
     """One or more of several sinks failed."""
@@ -43,7 +45,9 @@ def side_by_side(jobs: Mapping[str, Callable[[], None]], when_one_ends: Callable
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        # Not for ever: a signal that comes just before the wait, or to another thread, is heard only after it.
+        while thread.is_alive():
+            thread.join(HEAR_SIGNALS_SECONDS)
     for error in failures.values():
         if not isinstance(error, CollectorError):
             raise error

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 import threading
+import time
+import traceback
 
 import pytest
 
@@ -77,6 +81,27 @@ def test_every_job_finishes_and_the_worst_failure_decides_the_exit_code(errors: 
     assert done.is_set()
     assert caught.value.exit_code == code
     assert str(caught.value).splitlines() == [f"sink {number}: {error}" for number, error in enumerate(errors)]
+
+
+def test_a_signal_that_did_not_interrupt_the_waiting_thread_is_heard() -> None:
+    is_heard, main = threading.Event(), threading.main_thread().ident
+    answers: list[bool] = []
+
+    def job() -> None:
+        seen = 0
+        while seen < 1000:  # until it surely waits for this thread
+            assert main is not None
+            seen += "join" in {frame.name for frame in traceback.extract_stack(sys._current_frames()[main])[-2:]}
+            time.sleep(0)
+        signal.pthread_kill(threading.get_ident(), signal.SIGUSR1)
+        answers.append(is_heard.wait(60))
+
+    before = signal.signal(signal.SIGUSR1, lambda *_: is_heard.set())
+    try:
+        side_by_side({"one": job})
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert answers == [True]
 
 
 def test_an_unexpected_error_is_raised_unchanged() -> None:
