@@ -128,8 +128,10 @@ class Settling:
         # A deadline of its own: every canary that is accepted resets the time since which the sink has been failing.
         deadline = self._policy.clock() + self._policy.max_wait
         while not self._isolate(events):
-            if self._has_waited_enough(0.0) or self._policy.clock() > deadline:
+            pause = self._seconds_after(decision)
+            if self._has_waited_enough(pause) or self._policy.clock() + pause > deadline:
                 raise self._unavailable(decision)
+            self._waiting.pause(pause)
             again = self._post_until_decided(events)
             if not isinstance(again, Retry):
                 self._act(events, again)
@@ -312,10 +314,13 @@ class Settling:
         return since is not None and self._policy.clock() + upcoming - since > self._policy.max_wait
 
     def _wait(self, state: tenacity.RetryCallState) -> float:
-        """Backs off by the failures of all requests in flight: a sink that fails them all is down, not unlucky."""
         decision = state.outcome.result() if state.outcome else None
+        return self._seconds_after(decision, state.attempt_number - 1)
+
+    def _seconds_after(self, decision: Decision | None, failures: int = 0) -> float:
+        """Backs off by the failures of all requests in flight: a sink that fails them all is down, not unlucky."""
         asked = decision.after if isinstance(decision, Retry) else None
-        failures = max(state.attempt_number - 1, self._health.tries // self._policy.window)
+        failures = max(failures, self._health.tries // self._policy.window)
         return backoff(failures, self._policy.retry, asked, self._policy.uniform)
 
     def _post(self, events: list[Sealed]) -> Decision:

@@ -104,6 +104,21 @@ def test_a_scan_gives_up_soon_after_its_waiting_time_is_over() -> None:
     assert clock.now <= 1000 + 101
 
 
+@pytest.mark.parametrize("status", [500, 502, 504])
+def test_a_sink_that_fails_in_every_way_is_not_pressed_as_the_waiting_time_runs_out(status: int) -> None:
+    clock, tries = Clock(), []
+
+    def rule(ids: list[str]) -> httpx.Response:
+        clock.now += 0.005
+        tries.append(clock.now)
+        return httpx.Response(status)
+
+    with pytest.raises(SinkUnavailable):
+        list(deliverer(Receiver(rule), clock, 60).deliver([batch(*map(str, range(9)))]))
+    assert clock.now <= 1000 + 61
+    assert len([moment for moment in tries if moment > 1010]) < 60
+
+
 def test_an_event_on_which_a_healthy_sink_fails_for_ever_costs_only_itself() -> None:
     clock = Clock()
     receiver = Receiver(lambda ids: httpx.Response(500 if "bad" in ids else 200))
