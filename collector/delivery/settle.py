@@ -21,7 +21,7 @@ import tenacity
 from collector.delivery.channel import Posted
 from collector.delivery.complaints import halted, unavailable
 from collector.delivery.health import Health
-from collector.delivery.sink import Accepted, Decision, Halt, Refused, Retry, TooLarge
+from collector.delivery.sink import Accepted, Halt, Refused, Retry, TooLarge, Verdict
 from collector.delivery.waiting import Uniform, Waiting, backoff
 from collector.errors import SinkHalted, SinkUnavailable, Stopped
 from collector.flow import reasons, shorten
@@ -112,7 +112,7 @@ class Settling:
         else:
             self._act(events, self._post_until_decided(events))
 
-    def _act(self, events: list[Sealed], decision: Decision) -> None:
+    def _act(self, events: list[Sealed], decision: Verdict) -> None:
         match decision:
             case Accepted():
                 self._accept(events, decision)
@@ -120,20 +120,22 @@ class Settling:
                 self._shrink(events, decision)
             case Refused():
                 self._search(events, decision)
-            case Retry():
+            case Retry() | Halt():
                 self._suspect(events, decision)
 
-    def _suspect(self, events: list[Sealed], decision: Retry) -> None:
+    def _suspect(self, events: list[Sealed], decision: Retry | Halt) -> None:
         """Before giving up on the sink, finds out whether it fails only on these events, however slowly it fails."""
         # A deadline of its own: every canary that is accepted resets the time since which the sink has been failing.
         deadline = self._policy.clock() + self._policy.max_wait
         while not self._isolate(events):
+            if isinstance(decision, Halt):
+                raise self._halted(decision)
             pause = self._seconds_after(decision)
             if self._has_waited_enough(pause) or self._policy.clock() + pause > deadline:
                 raise self._unavailable(decision)
             self._waiting.pause(pause)
             again = self._post_until_decided(events)
-            if not isinstance(again, Retry):
+            if not isinstance(again, Retry | Halt):
                 self._act(events, again)
                 return
             decision = again
@@ -232,23 +234,24 @@ class Settling:
         canary = self._canary(events)
         if canary is None:
             return False
-        pieces = deque([events])
+        pieces = [events]
         while pieces:
-            piece = pieces.popleft()
+            piece = pieces.pop()
             decision = self._post(piece)
-            if not isinstance(decision, Retry):
+            if not isinstance(decision, Retry | Halt):
                 self._act(piece, decision)
             elif len(piece) > 1:
                 middle = len(piece) // 2
-                pieces += (piece[:middle], piece[middle:])
+                # The first half next, and its halves: single events are where it shows if the sink fails on everything.
+                pieces += (piece[middle:], piece[:middle])
             else:
                 decision = self._post_until_decided(piece)
                 for _ in range(CONFIRMATIONS):  # alternating with the canary: a flaky sink is no event's fault
-                    if isinstance(decision, Retry):
+                    if isinstance(decision, Retry | Halt):
                         if not self._is_taken(canary):
                             return False
                         decision = self._post(piece)
-                if isinstance(decision, Retry):
+                if isinstance(decision, Retry | Halt):
                     self._refuse(piece[0], reasons.POISON.because(decision.reason))
                 else:
                     self._act(piece, decision)
@@ -285,7 +288,7 @@ class Settling:
             and event.id not in decision.rejected.keys() | decision.later
         )
 
-    def _post_until_decided(self, events: list[Sealed]) -> Decision:
+    def _post_until_decided(self, events: list[Sealed]) -> Verdict:
         """Posts until the answer is anything but `try again`. Returns a Retry only if the events are suspect."""
         retrying = tenacity.Retrying(
             retry=tenacity.retry_if_result(lambda decision: isinstance(decision, Retry)),
@@ -294,7 +297,7 @@ class Settling:
             sleep=self._waiting.pause,
             retry_error_callback=lambda state: state.outcome.result() if state.outcome else None,
         )
-        decision: Decision = retrying(self._post, events)
+        decision: Verdict = retrying(self._post, events)
         if isinstance(decision, Retry):
             if self._waiting.is_over:
                 raise Stopped("Stopped while the sink was failing; the next run sends what was in flight again.")
@@ -317,20 +320,20 @@ class Settling:
         decision = state.outcome.result() if state.outcome else None
         return self._seconds_after(decision, state.attempt_number - 1)
 
-    def _seconds_after(self, decision: Decision | None, failures: int = 0) -> float:
+    def _seconds_after(self, decision: Verdict | None, failures: int = 0) -> float:
         """Backs off by the failures of all requests in flight: a sink that fails them all is down, not unlucky."""
         asked = decision.after if isinstance(decision, Retry) else None
         failures = max(failures, self._health.tries // self._policy.window)
         return backoff(failures, self._policy.retry, asked, self._policy.uniform)
 
-    def _post(self, events: list[Sealed]) -> Decision:
+    def _post(self, events: list[Sealed]) -> Verdict:
         """One request, and what its answer means. Raises if a person must act."""
         posted = self._send(events, self._waiting)
         verdict = posted.verdict
         if posted.was_asked:  # else the sink has said nothing
             self._health.note(verdict, events)
         self._sent_bytes += posted.sent
-        if isinstance(verdict, Halt):
+        if isinstance(verdict, Halt) and not verdict.may_be_poison:
             raise self._halted(verdict)
         if isinstance(verdict, Retry):
             self._when_failing()

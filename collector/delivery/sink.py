@@ -90,10 +90,14 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Halt:
-    """Not stored, and nothing will be until a person acts; `advice` says how."""
+    """Not stored, and nothing will be until a person acts; `advice` says how.
+
+    With `may_be_poison`, a filter in between may say the same about one event alone.
+    """
 
     reason: str
     advice: str
+    may_be_poison: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +110,7 @@ class Pending:
     patience: float = 120.0
 
 
-Decision = Accepted | Retry | TooLarge | Refused
-Verdict = Decision | Halt
+Verdict = Accepted | Retry | TooLarge | Refused | Halt
 Signer = Callable[[str, str, Mapping[str, str], bytes], Mapping[str, str]]
 
 

@@ -15,6 +15,7 @@ RETRY_STATUSES = frozenset({408, 425, 429})
 CHECK_ACCESS = "Check the credentials (sink.token_file, sink.auth), and that they grant write access."
 CHECK_URL = "Check sink.url: the host answers, but does not accept events at this path."
 CHECK_CONTENT = "Check sink.type and its options: the sink does not accept this content type."
+ABOUT_THE_SENDER = frozenset({401, 402, 407})  # never about what was sent
 HALT_ADVICE: Mapping[int, str] = {
     401: CHECK_ACCESS,
     402: "Check your account with the sink: it asks for payment, or a quota is used up.",
@@ -43,12 +44,13 @@ def verdict_of(
     status = answer.status
     reason = f"HTTP {status}"
     if status in halt_advice:
-        return Halt(reason, halt_advice[status])
+        return Halt(reason, halt_advice[status], status not in ABOUT_THE_SENDER)
     if 300 <= status < 400:
         target = answer.headers.get("location", "").partition("?")[0]  # a query may repeat a token
         return Halt(
             f"{reason}, a redirect",
             f"Redirects are not followed. If {target or 'its target'} is right, use it as sink.url.",
+            may_be_poison=True,
         )
     if status == 413:
         return TooLarge(reason)

@@ -277,7 +277,7 @@ ANSWERS: list[tuple[int, dict[str, str], bytes, Verdict]] = [
     (400, BYTES, b"\x12", Refused("HTTP 400")),
     (413, {}, b"", TooLarge("HTTP 413")),
     (401, {}, b"", Halt("HTTP 401", CHECK_ACCESS)),
-    (404, {}, b"", Halt("HTTP 404", BAD_BASE)),
+    (404, {}, b"", Halt("HTTP 404", BAD_BASE, may_be_poison=True)),
 ]
 
 

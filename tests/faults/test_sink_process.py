@@ -110,10 +110,11 @@ def prompts(count: int) -> list[str]:
     [
         (poison(lambda event: event.get("text") == "prompt 3", 422), 5),
         (poison(lambda event: event.get("text") == "prompt 3", 500), 5),
+        (poison(lambda event: event.get("text") == "prompt 3", 403), 5),
         (rejecting(lambda event: event.get("text") == "prompt 3"), 5),
         (at_most(1000), 6),
     ],
-    ids=["poison 422", "poison 500", "rejected by name", "a body limit for ever"],
+    ids=["poison 422", "poison 500", "blocked by a filter", "rejected by name", "a body limit for ever"],
 )
 def test_an_event_that_a_picky_sink_refuses_affects_no_other(home: Home, rule: Rule, arrive: int) -> None:
     with Sink(then=rule) as sink:
