@@ -215,6 +215,33 @@ def test_an_event_that_cannot_be_rendered_costs_exactly_itself() -> None:
     assert receiver.stored == set(names(7)) - {"e3"}
 
 
+RECEIPT = b'{"accepted":1,"duplicate":0,"rejected":[{"id":"a","reason":"no such caf\xc3\xa9"}]}'
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        RECEIPT.replace(b"\xc3\xa9", b"\xe9"),  # not UTF-8
+        RECEIPT.replace(b"\xc3\xa9", b"\\ud83d"),  # half an emoji, from cutting the event's text
+        RECEIPT.replace(b"{", b'{"load":NaN,', 1),
+        RECEIPT + b"\n<!-- served by proxy 7 -->",
+        RECEIPT + b"\n{}",
+    ],
+)
+def test_a_receipt_that_is_not_quite_valid_hides_no_rejection(body: bytes) -> None:
+    [receipt] = settle(Receiver(lambda _: httpx.Response(200, content=body)), batch("a", "b"))
+    assert [(thing.id, "no such caf" in thing.reason) for thing in receipt.refused] == [("a", True)]
+    assert receipt.refused[0].reason.encode()
+
+
+@pytest.mark.parametrize("left", range(1, len(RECEIPT)))
+def test_a_receipt_that_is_cut_short_is_a_lost_answer(left: int) -> None:
+    receiver = Receiver(answering(httpx.Response(200, content=RECEIPT[:left]), httpx.Response(200, content=RECEIPT)))
+    [receipt] = settle(receiver, batch("a", "b"))
+    assert [thing.id for thing in receipt.refused] == ["a"]
+    assert receiver.requests == [["a", "b"]] * 2
+
+
 @pytest.mark.parametrize("before", [b"\n", b"\r\n \t", b"\xef\xbb\xbf", b"\xef\xbb\xbf\n"])
 def test_whitespace_or_a_byte_order_mark_before_the_body_hides_no_rejection(before: bytes) -> None:
     body = before + b'{"rejected":[{"id":"a","reason":"no"}]}'
@@ -250,7 +277,10 @@ def test_a_sink_that_rejects_every_event_in_its_answers_halts_after_a_few(takes_
     assert sum(len(receipt.refused) for receipt in receipts) < 10
 
 
-@pytest.mark.parametrize("body", [b"{", b"[]", b'{"rejected":"a"}', b'{"rejected":{}}', b"\xff", b'{"duplicate":"x"}'])
+@pytest.mark.parametrize(
+    "body",
+    [b"{ok}", b"[]", b"{" * 100_000 + b"}", b'{"rejected":"a"}', b'{"rejected":{}}', b"\xff", b'{"duplicate":"x"}'],
+)
 def test_a_nonsensical_body_of_a_2xx_is_ignored(body: bytes) -> None:
     [receipt] = settle(Receiver(lambda _: httpx.Response(200, content=body)), batch("a"))
     assert receipt.refused == []

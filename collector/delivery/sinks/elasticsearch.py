@@ -16,6 +16,7 @@ from pydantic import Field
 
 from collector.delivery.compression import gzip_only
 from collector.delivery.event_fields import ClockOptions, body_of, fields_of, filing_time, rfc3339
+from collector.delivery.lenient_json import read
 from collector.delivery.sink import (
     Accepted,
     Answer,
@@ -91,7 +92,7 @@ class ElasticsearchSink:
         if not is_success(answer):
             return verdict_of(answer, self._clock())
         try:
-            told = orjson.loads(answer.body)
+            told = read(answer.body)
         except ValueError:
             if answer.is_cut:
                 return TooLarge("the answer about its items is too long to read")  # a smaller request has a shorter one

@@ -3,7 +3,8 @@
 In: events. Out: a request, and from its answer a verdict. Any 2xx acknowledges. A JSON body {"accepted", "duplicate",
 "rejected": [{"id", "reason"}]} refines that; `rejected` may also be a list of ids or just a number. Events that such a
 body does not account for count as rejected. Any other body changes nothing, because receivers answer 2xx with empty
-bodies, HTML and prose; only a whole web page gets a remark.
+bodies, HTML and prose; only a whole web page gets a remark. But a JSON object that ends in the middle is a lost
+answer.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import orjson
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_settings import NoDecode
 
+from collector.delivery.lenient_json import CutShort, read
 from collector.delivery.sink import Accepted, Answer, Request, Retry, SinkLimits, SinkType, TooLarge, Verdict
 from collector.delivery.statuses import HALT_ADVICE, is_success, retry_after, verdict_of
 from collector.flow.outcome import Sealed
@@ -103,13 +105,15 @@ class HttpSink:
         return _read_receipt(answer) if is_success(answer) else verdict_of(answer, self._clock(), ADVICE)
 
 
-def _read_receipt(answer: Answer) -> Accepted | TooLarge:
+def _read_receipt(answer: Answer) -> Accepted | TooLarge | Retry:
     body = answer.body.removeprefix(BYTE_ORDER_MARK).lstrip()  # some servers begin every answer with an empty line
     try:
-        receipt = orjson.loads(body) if body[:1] == b"{" else None
-    except ValueError:
+        receipt = read(body) if body[:1] == b"{" else None
+    except CutShort as error:
         if answer.is_cut and b'"rejected"' in body:
             return TooLarge("its list of rejected events is too long to read")  # a smaller request has a shorter one
+        return Accepted() if answer.is_cut else Retry(str(error), may_be_poison=True)
+    except ValueError:
         return Accepted()
     if not isinstance(receipt, dict):
         return Accepted(remark=PAGE if PAGE_BEGINS.match(body) else "")

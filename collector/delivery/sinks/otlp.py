@@ -19,6 +19,7 @@ from pydantic import Field
 
 from collector import __version__
 from collector.delivery.event_fields import ClockOptions, fields_of, filing_time
+from collector.delivery.lenient_json import CutShort
 from collector.delivery.otlp import json_form, mapping, protobuf
 from collector.delivery.otlp.conversation import Completed
 from collector.delivery.otlp.records import SCOPE, Attributes, Context, Group, LogRecord
@@ -135,7 +136,7 @@ def _with_words(answer: Answer) -> str:
     return f"HTTP {answer.status}" + (f": {words.strip()}" if words.strip() and kind != "text/html" else "")
 
 
-def _read_response(answer: Answer) -> Accepted | Halt:
+def _read_response(answer: Answer) -> Accepted | Retry | Halt:
     """An empty body is a full success. One that cannot be read is not OTLP, but its status still acknowledges."""
     kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
     body = answer.body.lstrip()
@@ -144,6 +145,8 @@ def _read_response(answer: Answer) -> Accepted | Halt:
     form = json_form if kind == "application/json" or body[:1] == b"{" else protobuf
     try:
         rejected, said = form.partial_success(body if form is json_form else answer.body) if body else (0, "")
+    except CutShort as error:
+        return Accepted() if answer.is_cut else Retry(str(error), may_be_poison=True)
     except (ValueError, TypeError):
         return Accepted()
     if answer.path == TRACES:  # the events themselves are stored, and spans have no quarantine
