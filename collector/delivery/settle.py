@@ -48,6 +48,10 @@ def say_remark(address: str, remark: str) -> None:
     log.warning("the sink accepted everything, but remarked", sink=address, remark=remark)
 
 
+def _may_pass(verdict: Verdict) -> bool:
+    return isinstance(verdict, Retry) or (isinstance(verdict, Refused) and verdict.may_pass)
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """How hard to try, and whether a sink that refuses one event after another counts as misconfigured."""
@@ -291,23 +295,22 @@ class Settling:
     def _post_until_decided(self, events: list[Sealed]) -> Verdict:
         """Posts until the answer is anything but `try again`. Returns a Retry only if the events are suspect."""
         retrying = tenacity.Retrying(
-            retry=tenacity.retry_if_result(lambda decision: isinstance(decision, Retry)),
+            retry=tenacity.retry_if_result(_may_pass),
             wait=self._wait,
             stop=self._is_enough,
             sleep=self._waiting.pause,
             retry_error_callback=lambda state: state.outcome.result() if state.outcome else None,
         )
         decision: Verdict = retrying(self._post, events)
-        if isinstance(decision, Retry):
-            if self._waiting.is_over:
-                raise Stopped("Stopped while the sink was failing; the next run sends what was in flight again.")
-            if not decision.may_be_poison:
-                raise self._unavailable(decision)
+        if _may_pass(decision) and self._waiting.is_over:
+            raise Stopped("Stopped while the sink was failing; the next run sends what was in flight again.")
+        if isinstance(decision, Retry) and not decision.may_be_poison:
+            raise self._unavailable(decision)
         return decision
 
     def _is_enough(self, state: tenacity.RetryCallState) -> bool:
         decision = state.outcome.result() if state.outcome else None
-        is_suspect = isinstance(decision, Retry) and decision.may_be_poison
+        is_suspect = decision.may_be_poison if isinstance(decision, Retry) else isinstance(decision, Refused)
         if is_suspect and state.attempt_number >= self._policy.retry.poison_tries:
             return True
         return self._waiting.is_over or self._has_waited_enough(state.upcoming_sleep)

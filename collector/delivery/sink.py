@@ -83,9 +83,10 @@ class TooLarge:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Not stored because of something in the body."""
+    """Not stored because of something in the body. With `may_pass`, perhaps only for now: try a few more times."""
 
     reason: str
+    may_pass: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,9 @@ from collections.abc import Mapping
 
 from collector.delivery.sink import Answer, Halt, Refused, Retry, TooLarge
 
-RETRY_STATUSES = frozenset({408, 425, 429})
+LOCKED, FAILED_BEFORE = 423, 424
+RETRY_STATUSES = frozenset({408, LOCKED, FAILED_BEFORE, 425, 429})
+CONFLICT = 409  # for ever, or just until the same request, which was thought lost, has been dealt with
 CHECK_ACCESS = "Check the credentials (sink.token_file, sink.auth), and that they grant write access."
 CHECK_URL = "Check sink.url: the host answers, but does not accept events at this path."
 CHECK_CONTENT = "Check sink.type and its options: the sink does not accept this content type."
@@ -27,6 +29,7 @@ HALT_ADVICE: Mapping[int, str] = {
     410: CHECK_URL,
     411: "Something between here and the sink requires a Content-Length; check the proxy.",
     415: CHECK_CONTENT,
+    421: "Check the host in sink.url: the server that answers is not responsible for it.",
     431: "Check sink.headers: the request headers are too large for the sink.",
     451: "Blocked for legal reasons: ask whoever runs the sink, or the proxy in front of it.",
 }
@@ -56,12 +59,12 @@ def verdict_of(
         return TooLarge(reason)
     if status in RETRY_STATUSES or status >= 500 or status < 200:
         return Retry(reason, retry_after(answer.headers, now), may_be_poison(status))
-    return Refused(reason)
+    return Refused(reason, may_pass=status == CONFLICT)
 
 
 def may_be_poison(status: int) -> bool:
     """Whether a failure may be caused by what was sent. A 503 is about the server; any other 5xx may be."""
-    return status >= 500 and status != 503
+    return (status >= 500 and status != 503) or status in (LOCKED, FAILED_BEFORE)
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:

@@ -342,12 +342,12 @@ def test_an_object_is_named_by_its_content_and_its_day() -> None:
 
 def test_the_http_sink_adapts_to_any_receiver() -> None:
     event = sealed("a")
-    sink = made("http", format="object", field="logs", content_type="application/vnd.logs+json", retry_statuses=[423])
+    sink = made("http", format="object", field="logs", content_type="application/vnd.logs+json", retry_statuses=[412])
     [request] = sink.render([event, event], "k")
     assert request.body == b'{"logs":[' + event.body + b"," + event.body + b"]}"
     assert request.headers["Content-Type"] == "application/vnd.logs+json"
-    assert sink.classify(Answer(423, {"retry-after": "7"}, b"")) == Retry("HTTP 423", 7.0)
-    assert isinstance(made("http").classify(Answer(423, {}, b"")), Refused)
+    assert sink.classify(Answer(412, {"retry-after": "7"}, b"")) == Retry("HTTP 412", 7.0)
+    assert isinstance(made("http").classify(Answer(412, {}, b"")), Refused)
     assert A_PAGE.status == 200
 
 

@@ -52,7 +52,7 @@ def test_any_2xx_acknowledges(status: int) -> None:
     assert receipt.refused == []
 
 
-@pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504, 599])
+@pytest.mark.parametrize("status", [408, 409, 423, 424, 425, 429, 500, 502, 503, 504, 599])
 def test_a_transient_failure_sends_the_same_request_again(status: int) -> None:
     receiver = Receiver(answering(*[httpx.Response(status, headers={"Retry-After": "0"})] * 2))
     [receipt] = settle(receiver, batch("a", "b"))
@@ -60,7 +60,7 @@ def test_a_transient_failure_sends_the_same_request_again(status: int) -> None:
     assert receiver.requests == [["a", "b"]] * 3
 
 
-@pytest.mark.parametrize("status", [301, 302, 307, 401, 403, 404, 405, 407, 410, 415])
+@pytest.mark.parametrize("status", [301, 302, 307, 401, 403, 404, 405, 407, 410, 415, 421])
 def test_an_answer_that_needs_a_person_halts_with_advice_and_no_receipt(status: int) -> None:
     receiver = Receiver(lambda _: httpx.Response(status, headers={"Location": "https://elsewhere.example/"}))
     with pytest.raises(SinkHalted, match=f"HTTP {status}.*All offsets are kept") as caught:
@@ -86,7 +86,7 @@ def test_a_broken_connection_is_a_transient_failure() -> None:
     assert receipt.refused == []
 
 
-@pytest.mark.parametrize("status", [400, 422, 409])
+@pytest.mark.parametrize("status", [400, 422, 409, 423])
 @pytest.mark.parametrize("bad", [{"e0"}, {"e6"}, {"e3", "e4"}, {"e0", "e1", "e6"}])
 def test_poison_events_cost_exactly_themselves(status: int, bad: set[str]) -> None:
     receiver = Receiver(failing_on(*bad, status=status))

@@ -66,8 +66,8 @@ class HttpOptions(Section):
     )
     retry_statuses: Annotated[list[int], NoDecode, BeforeValidator(listed), AfterValidator(_are_failures)] = Field(
         default=[],
-        examples=[[409, 423]],
-        description="more statuses that mean `try again`, besides 408, 425, 429 and everything from 500 up",
+        examples=[[409, 412]],
+        description="more statuses that mean `try again`, besides 408, 423, 424, 425, 429 and everything from 500 up",
     )
 
 
