@@ -59,7 +59,16 @@ def verdict_of(
         return TooLarge(reason)
     if status in RETRY_STATUSES or status >= 500 or status < 200:
         return Retry(reason, retry_after(answer.headers, now), may_be_poison(status))
-    return Refused(reason, may_pass=status == CONFLICT)
+    return Refused(with_words(answer), may_pass=status == CONFLICT)
+
+
+def with_words(answer: Answer, said: bytes | None = None) -> str:
+    """The status, and what the receiver says about it, unless that is a page: its body, or what was found in it."""
+    kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+    text = (answer.body if said is None else said).decode("utf-8", "replace")
+    words = "".join(letter if letter.isprintable() else " " for letter in text).strip()
+    is_page = kind == "text/html" or words[:1] == "<"
+    return f"HTTP {answer.status}" + (f": {words}" if words and not is_page else "")
 
 
 def may_be_poison(status: int) -> bool:

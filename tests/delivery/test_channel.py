@@ -156,6 +156,8 @@ def test_everything_quoted_from_a_sink_is_redacted() -> None:
     )
     rejecting = httpx.Response(200, json={"rejected": [{"id": "a", "reason": "Ada wrote it"}]})
     assert cleaned(rejecting) == Accepted({"a": "[X] wrote it"})
+    assert cleaned(httpx.Response(422, json={"error": "Ada?"})) == Refused('HTTP 422: {"error":"[X]?"}')
+    assert cleaned(httpx.Response(400, html="<p>Ada</p>")) == Refused("HTTP 400")
 
 
 def test_text_that_cannot_be_redacted_is_withheld_and_delivery_goes_on() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import threading
 from pathlib import Path
@@ -99,6 +100,15 @@ def test_a_service_survives_every_mood_of_a_sink_and_then_delivers_everything(ho
         found = {event["id"]: event["text"] for event in sink.events if event["kind"] == "user_prompt"}
         assert sorted(found.values()) == prompts(9)
         assert "Traceback" not in running.stderr
+
+
+def test_what_a_sink_says_about_an_event_that_it_refuses_is_shown(home: Home) -> None:
+    says = Answer(422, {"Content-Type": "application/json"}, b'{"error":"no such project"}')
+    with Sink(then=lambda request: says if b"prompt 3" in request.body else Answer()) as sink:
+        agent = Agent(home, sink)
+        assert agent.scan().code == 3
+        [entry] = agent.run("quarantine", "list", "--json", "--state", str(agent.state)).stdout.splitlines()
+        assert json.loads(entry)["reason"] == 'refused by the sink (HTTP 422: {"error":"no such project"})'
 
 
 def prompts(count: int) -> list[str]:

@@ -36,7 +36,7 @@ from collector.delivery.sink import (
     TooLarge,
     Verdict,
 )
-from collector.delivery.statuses import HALT_ADVICE, is_success, retry_after, verdict_of
+from collector.delivery.statuses import HALT_ADVICE, is_success, retry_after, verdict_of, with_words
 from collector.flow.outcome import Sealed
 
 LOGS, TRACES = "/v1/logs", "/v1/traces"
@@ -127,13 +127,9 @@ def _grouped(made: Iterable[tuple[Attributes, Any]]) -> list[Group]:
 
 
 def _with_words(answer: Answer) -> str:
-    """The status, and what the receiver says about it: text, or a Status with a message."""
+    """What the receiver says: text, or a Status with a message."""
     kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
-    said = answer.body
-    if kind == protobuf.CONTENT_TYPE:
-        said = protobuf.message_of(said)
-    words = "".join(letter if letter.isprintable() else " " for letter in said.decode("utf-8", "replace"))
-    return f"HTTP {answer.status}" + (f": {words.strip()}" if words.strip() and kind != "text/html" else "")
+    return with_words(answer, protobuf.message_of(answer.body) if kind == protobuf.CONTENT_TYPE else None)
 
 
 def _read_response(answer: Answer) -> Accepted | Retry | Halt:
