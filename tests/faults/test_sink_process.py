@@ -55,6 +55,23 @@ def test_an_unresolvable_host_is_named(home: Home) -> None:
     assert "All offsets are kept" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("scheme", "says"),
+    [
+        (
+            "http:",
+            b"\x00\x00\x06\x04\x00\x00\x00\x00\x00\x00\x05\x00\x00\x40\x00",
+        ),  # the settings that HTTP/2 begins with
+        ("https:", b"\x15\x03\x03\x00\x02\x02\x78"),  # the alert `no application protocol`
+    ],
+)
+def test_the_port_of_grpc_is_recognized(home: Home, scheme: str, says: bytes) -> None:
+    with talking(lambda connection, closing: connection.sendall(says)) as url:
+        result = Agent(home).scan("--sink-url", url.replace("http:", scheme), "--max-wait", "0.2")
+    assert result.code == UNREACHABLE
+    assert "gRPC" in result.stderr
+
+
 @pytest.mark.parametrize("says", [b"", b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n"])
 def test_a_proxy_that_refuses_is_named(home: Home, says: bytes) -> None:
     with talking(lambda connection, closing: connection.sendall(says)) as url:
