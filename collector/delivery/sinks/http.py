@@ -3,8 +3,7 @@
 In: events. Out: a request, and from its answer a verdict. Any 2xx acknowledges. A JSON body {"accepted", "duplicate",
 "rejected": [{"id", "reason"}]} refines that; `rejected` may also be a list of ids or just a number. Events that such a
 body does not account for count as rejected. Any other body changes nothing, because receivers answer 2xx with empty
-bodies, HTML and prose; only a whole web page gets a remark. But a JSON object that ends in the middle is a lost
-answer.
+bodies, HTML and prose; only a whole web page gets a remark. A receipt that ends in the middle is a lost answer.
 """
 
 from __future__ import annotations
@@ -112,7 +111,8 @@ def _read_receipt(answer: Answer) -> Accepted | TooLarge | Retry:
     except CutShort as error:
         if answer.is_cut and b'"rejected"' in body:
             return TooLarge("its list of rejected events is too long to read")  # a smaller request has a shorter one
-        return Accepted() if answer.is_cut else Retry(str(error), may_be_poison=True)
+        is_lost = not answer.is_cut and (b'"accepted"' in body or b'"rejected"' in body)
+        return Retry(str(error), may_be_poison=True) if is_lost else Accepted()
     except ValueError:
         return Accepted()
     if not isinstance(receipt, dict):

@@ -142,7 +142,8 @@ def _read_response(answer: Answer) -> Accepted | Retry | Halt:
     try:
         rejected, said = form.partial_success(body if form is json_form else answer.body) if body else (0, "")
     except CutShort as error:
-        return Accepted() if answer.is_cut else Retry(str(error), may_be_poison=True)
+        is_lost = not answer.is_cut and b'"partial' in body
+        return Retry(str(error), may_be_poison=True) if is_lost else Accepted()
     except (ValueError, TypeError):
         return Accepted()
     if answer.path == TRACES:  # the events themselves are stored, and spans have no quarantine
