@@ -131,7 +131,7 @@ class Channel:
             verdict, more, answer = self._exchange(verdict.ask, waiting)
             sent += more
         if isinstance(verdict, Halt) and answer and answer.status in ASKS_WHO and not self._transport.has_credentials:
-            verdict = Halt(verdict.reason, NONE_IS_SET + verdict.advice)
+            verdict = replace(verdict, advice=NONE_IS_SET + verdict.advice)
         return Posted(self._cleaned(verdict), sent, answer)
 
     def _exchange(self, request: Request, waiting: Waiting) -> tuple[Verdict | Pending, int, Answer | None]:
@@ -167,7 +167,7 @@ class Channel:
                 remark = self._said(verdict.remark) if verdict.remark else ""
                 return replace(verdict, rejected=rejected, remark=remark) if rejected or remark else verdict
             case Halt():
-                return Halt(self._said(verdict.reason), self._said(verdict.advice))
+                return replace(verdict, reason=self._said(verdict.reason), advice=self._said(verdict.advice))
             case _:
                 return replace(verdict, reason=self._said(verdict.reason))
 

@@ -7,13 +7,13 @@ such.
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import orjson
 from pydantic import Field
 
+from collector.delivery.lenient_json import read
 from collector.flow.outcome import Sealed
 from collector.settings.section import Section
 
@@ -37,11 +37,7 @@ class ClockOptions(Section):
 
 def fields_of(event: Sealed) -> dict[str, Any]:
     """The event's fields. Half of a surrogate pair, which is not valid text, becomes U+FFFD."""
-    try:
-        fields = orjson.loads(event.body)
-    except ValueError:
-        text = json.dumps(json.loads(event.body), ensure_ascii=False)
-        fields = orjson.loads(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+    fields = read(event.body)
     return fields if isinstance(fields, dict) else {}
 
 

@@ -18,7 +18,10 @@ CHECK_CERTIFICATE = "Check the sink's certificate and sink.ca_file."
 TOO_OLD = "Have TLS updated on the sink: it supports no version that is still safe (1.2 or 1.3)."
 SPEAKS_NO_TLS = "That port does not speak TLS: check the port in sink.url, or use http:// if that is intended."
 PROXY_SPEAKS_NO_TLS = "The proxy does not speak TLS: most proxies are named with http://, even for https:// sinks."
-MAY_SPEAK_TLS = "if it speaks TLS, sink.url must start with https://"
+OTHER_PROTOCOLS = "if it speaks TLS, sink.url must start with https://; if gRPC, it must name the port for HTTP"
+SPEAKS_NO_HTTP_1 = (
+    "That port takes HTTP/2 only, as gRPC does: name the one for HTTP in sink.url (for OTLP usually 4318)."
+)
 CHECK_PROXY = "Check the proxy in the environment (https_proxy, http_proxy), its credentials, and what it allows."
 CHECK_OWN_CERTIFICATE = (
     "Check sink.client_cert and sink.client_key: the certificate must be valid now, and issued by an authority the "
@@ -53,7 +56,7 @@ def failure(error: httpx.HTTPError, settings: SinkSettings, proxy: Proxy | None)
     if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError):  # the text may quote a header's value
         return Halt(f"the request could not be made ({type(error).__name__})", "Check sink.url and sink.headers.")
     if isinstance(error, httpx.RemoteProtocolError) and str(settings.url).lower().startswith("http:"):
-        reason = f"{reason}; {MAY_SPEAK_TLS}"
+        reason = f"{reason}; {OTHER_PROTOCOLS}"
     if proxy is not None:
         reason = f"{reason}; {proxy}"
     # A server, or a filter in front of it, may hang up because of what it was sent.
@@ -92,4 +95,6 @@ def advice_on_tls(reason: str) -> str:
     """What a person can do about a failed handshake, given OpenSSL's reason."""
     if "PROTOCOL_VERSION" in reason or "UNSUPPORTED_PROTOCOL" in reason:
         return TOO_OLD
+    if "no application protocol" in reason.lower().replace("_", " "):
+        return SPEAKS_NO_HTTP_1
     return SPEAKS_NO_TLS if reason in NO_TLS else CHECK_CERTIFICATE

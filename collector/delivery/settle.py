@@ -21,7 +21,7 @@ import tenacity
 from collector.delivery.channel import Posted
 from collector.delivery.complaints import halted, unavailable
 from collector.delivery.health import Health
-from collector.delivery.sink import Accepted, Decision, Halt, Refused, Retry, TooLarge
+from collector.delivery.sink import Accepted, Halt, Refused, Retry, TooLarge, Verdict
 from collector.delivery.waiting import Uniform, Waiting, backoff
 from collector.errors import SinkHalted, SinkUnavailable, Stopped
 from collector.flow import reasons, shorten
@@ -46,6 +46,10 @@ REFUSES_EVERYTHING = (
 def say_remark(address: str, remark: str) -> None:
     """Logs what a sink remarks on a request that it accepted. Once, because it may say the same about every request."""
     log.warning("the sink accepted everything, but remarked", sink=address, remark=remark)
+
+
+def _may_pass(verdict: Verdict) -> bool:
+    return isinstance(verdict, Retry) or (isinstance(verdict, Refused) and verdict.may_pass)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +116,7 @@ class Settling:
         else:
             self._act(events, self._post_until_decided(events))
 
-    def _act(self, events: list[Sealed], decision: Decision) -> None:
+    def _act(self, events: list[Sealed], decision: Verdict) -> None:
         match decision:
             case Accepted():
                 self._accept(events, decision)
@@ -120,18 +124,22 @@ class Settling:
                 self._shrink(events, decision)
             case Refused():
                 self._search(events, decision)
-            case Retry():
+            case Retry() | Halt():
                 self._suspect(events, decision)
 
-    def _suspect(self, events: list[Sealed], decision: Retry) -> None:
+    def _suspect(self, events: list[Sealed], decision: Retry | Halt) -> None:
         """Before giving up on the sink, finds out whether it fails only on these events, however slowly it fails."""
         # A deadline of its own: every canary that is accepted resets the time since which the sink has been failing.
         deadline = self._policy.clock() + self._policy.max_wait
         while not self._isolate(events):
-            if self._has_waited_enough(0.0) or self._policy.clock() > deadline:
+            if isinstance(decision, Halt):
+                raise self._halted(decision)
+            pause = self._seconds_after(decision)
+            if self._has_waited_enough(pause) or self._policy.clock() + pause > deadline:
                 raise self._unavailable(decision)
+            self._waiting.pause(pause)
             again = self._post_until_decided(events)
-            if not isinstance(again, Retry):
+            if not isinstance(again, Retry | Halt):
                 self._act(events, again)
                 return
             decision = again
@@ -230,23 +238,24 @@ class Settling:
         canary = self._canary(events)
         if canary is None:
             return False
-        pieces = deque([events])
+        pieces = [events]
         while pieces:
-            piece = pieces.popleft()
+            piece = pieces.pop()
             decision = self._post(piece)
-            if not isinstance(decision, Retry):
+            if not isinstance(decision, Retry | Halt):
                 self._act(piece, decision)
             elif len(piece) > 1:
                 middle = len(piece) // 2
-                pieces += (piece[:middle], piece[middle:])
+                # The first half next, and its halves: single events are where it shows if the sink fails on everything.
+                pieces += (piece[middle:], piece[:middle])
             else:
                 decision = self._post_until_decided(piece)
                 for _ in range(CONFIRMATIONS):  # alternating with the canary: a flaky sink is no event's fault
-                    if isinstance(decision, Retry):
+                    if isinstance(decision, Retry | Halt):
                         if not self._is_taken(canary):
                             return False
                         decision = self._post(piece)
-                if isinstance(decision, Retry):
+                if isinstance(decision, Retry | Halt):
                     self._refuse(piece[0], reasons.POISON.because(decision.reason))
                 else:
                     self._act(piece, decision)
@@ -283,26 +292,25 @@ class Settling:
             and event.id not in decision.rejected.keys() | decision.later
         )
 
-    def _post_until_decided(self, events: list[Sealed]) -> Decision:
+    def _post_until_decided(self, events: list[Sealed]) -> Verdict:
         """Posts until the answer is anything but `try again`. Returns a Retry only if the events are suspect."""
         retrying = tenacity.Retrying(
-            retry=tenacity.retry_if_result(lambda decision: isinstance(decision, Retry)),
+            retry=tenacity.retry_if_result(_may_pass),
             wait=self._wait,
             stop=self._is_enough,
             sleep=self._waiting.pause,
             retry_error_callback=lambda state: state.outcome.result() if state.outcome else None,
         )
-        decision: Decision = retrying(self._post, events)
-        if isinstance(decision, Retry):
-            if self._waiting.is_over:
-                raise Stopped("Stopped while the sink was failing; the next run sends what was in flight again.")
-            if not decision.may_be_poison:
-                raise self._unavailable(decision)
+        decision: Verdict = retrying(self._post, events)
+        if _may_pass(decision) and self._waiting.is_over:
+            raise Stopped("Stopped while the sink was failing; the next run sends what was in flight again.")
+        if isinstance(decision, Retry) and not decision.may_be_poison:
+            raise self._unavailable(decision)
         return decision
 
     def _is_enough(self, state: tenacity.RetryCallState) -> bool:
         decision = state.outcome.result() if state.outcome else None
-        is_suspect = isinstance(decision, Retry) and decision.may_be_poison
+        is_suspect = decision.may_be_poison if isinstance(decision, Retry) else isinstance(decision, Refused)
         if is_suspect and state.attempt_number >= self._policy.retry.poison_tries:
             return True
         return self._waiting.is_over or self._has_waited_enough(state.upcoming_sleep)
@@ -312,20 +320,23 @@ class Settling:
         return since is not None and self._policy.clock() + upcoming - since > self._policy.max_wait
 
     def _wait(self, state: tenacity.RetryCallState) -> float:
-        """Backs off by the failures of all requests in flight: a sink that fails them all is down, not unlucky."""
         decision = state.outcome.result() if state.outcome else None
+        return self._seconds_after(decision, state.attempt_number - 1)
+
+    def _seconds_after(self, decision: Verdict | None, failures: int = 0) -> float:
+        """Backs off by the failures of all requests in flight: a sink that fails them all is down, not unlucky."""
         asked = decision.after if isinstance(decision, Retry) else None
-        failures = max(state.attempt_number - 1, self._health.tries // self._policy.window)
+        failures = max(failures, self._health.tries // self._policy.window)
         return backoff(failures, self._policy.retry, asked, self._policy.uniform)
 
-    def _post(self, events: list[Sealed]) -> Decision:
+    def _post(self, events: list[Sealed]) -> Verdict:
         """One request, and what its answer means. Raises if a person must act."""
         posted = self._send(events, self._waiting)
         verdict = posted.verdict
         if posted.was_asked:  # else the sink has said nothing
             self._health.note(verdict, events)
         self._sent_bytes += posted.sent
-        if isinstance(verdict, Halt):
+        if isinstance(verdict, Halt) and not verdict.may_be_poison:
             raise self._halted(verdict)
         if isinstance(verdict, Retry):
             self._when_failing()

@@ -83,17 +83,22 @@ class TooLarge:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Not stored because of something in the body."""
+    """Not stored because of something in the body. With `may_pass`, perhaps only for now: try a few more times."""
 
     reason: str
+    may_pass: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Halt:
-    """Not stored, and nothing will be until a person acts; `advice` says how."""
+    """Not stored, and nothing will be until a person acts; `advice` says how.
+
+    With `may_be_poison`, a filter in between may say the same about one event alone.
+    """
 
     reason: str
     advice: str
+    may_be_poison: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +111,7 @@ class Pending:
     patience: float = 120.0
 
 
-Decision = Accepted | Retry | TooLarge | Refused
-Verdict = Decision | Halt
+Verdict = Accepted | Retry | TooLarge | Refused | Halt
 Signer = Callable[[str, str, Mapping[str, str], bytes], Mapping[str, str]]
 
 

@@ -11,10 +11,13 @@ from collections.abc import Mapping
 
 from collector.delivery.sink import Answer, Halt, Refused, Retry, TooLarge
 
-RETRY_STATUSES = frozenset({408, 425, 429})
+LOCKED, FAILED_BEFORE = 423, 424
+RETRY_STATUSES = frozenset({408, LOCKED, FAILED_BEFORE, 425, 429})
+CONFLICT = 409  # for ever, or just until the same request, which was thought lost, has been dealt with
 CHECK_ACCESS = "Check the credentials (sink.token_file, sink.auth), and that they grant write access."
 CHECK_URL = "Check sink.url: the host answers, but does not accept events at this path."
 CHECK_CONTENT = "Check sink.type and its options: the sink does not accept this content type."
+ABOUT_THE_SENDER = frozenset({401, 402, 407})  # never about what was sent
 HALT_ADVICE: Mapping[int, str] = {
     401: CHECK_ACCESS,
     402: "Check your account with the sink: it asks for payment, or a quota is used up.",
@@ -26,6 +29,7 @@ HALT_ADVICE: Mapping[int, str] = {
     410: CHECK_URL,
     411: "Something between here and the sink requires a Content-Length; check the proxy.",
     415: CHECK_CONTENT,
+    421: "Check the host in sink.url: the server that answers is not responsible for it.",
     431: "Check sink.headers: the request headers are too large for the sink.",
     451: "Blocked for legal reasons: ask whoever runs the sink, or the proxy in front of it.",
 }
@@ -43,23 +47,33 @@ def verdict_of(
     status = answer.status
     reason = f"HTTP {status}"
     if status in halt_advice:
-        return Halt(reason, halt_advice[status])
+        return Halt(reason, halt_advice[status], status not in ABOUT_THE_SENDER)
     if 300 <= status < 400:
         target = answer.headers.get("location", "").partition("?")[0]  # a query may repeat a token
         return Halt(
             f"{reason}, a redirect",
             f"Redirects are not followed. If {target or 'its target'} is right, use it as sink.url.",
+            may_be_poison=True,
         )
     if status == 413:
         return TooLarge(reason)
     if status in RETRY_STATUSES or status >= 500 or status < 200:
         return Retry(reason, retry_after(answer.headers, now), may_be_poison(status))
-    return Refused(reason)
+    return Refused(with_words(answer), may_pass=status == CONFLICT)
+
+
+def with_words(answer: Answer, said: bytes | None = None) -> str:
+    """The status, and what the receiver says about it, unless that is a page: its body, or what was found in it."""
+    kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+    text = (answer.body if said is None else said).decode("utf-8", "replace")
+    words = "".join(letter if letter.isprintable() else " " for letter in text).strip()
+    is_page = kind == "text/html" or words[:1] == "<"
+    return f"HTTP {answer.status}" + (f": {words}" if words and not is_page else "")
 
 
 def may_be_poison(status: int) -> bool:
     """Whether a failure may be caused by what was sent. A 503 is about the server; any other 5xx may be."""
-    return status >= 500 and status != 503
+    return (status >= 500 and status != 503) or status in (LOCKED, FAILED_BEFORE)
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:

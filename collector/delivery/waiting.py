@@ -27,9 +27,10 @@ def backoff(
 ) -> float:
     """Seconds to wait after the first failure and `failures` more: exponential, with full jitter, up to max_interval.
 
-    What the sink asks for (`asked`, its Retry-After) takes precedence, up to max_interval as well.
+    What the sink asks for (`asked`, its Retry-After) takes precedence, up to max_interval as well. If that is no time,
+    as with a date that by our clock has passed, it asks for nothing: otherwise we would try 20 times a second.
     """
-    if asked is not None:
+    if asked:
         return min(asked + uniform(0, SPREAD_SECONDS), retry.max_interval)
     longest = retry.initial_interval * 2.0 ** min(failures, LARGEST_EXPONENT)
     return uniform(0, min(retry.max_interval, longest))

@@ -45,7 +45,15 @@ CODE_117 = (
     b"e.what() = DB::Exception"
 )
 BULK_ERROR = {"type": "document_parsing_exception", "reason": "failed to parse field [time] of type [date]"}
+
+
 # ruff: noqa: E501 - servers' answers are quoted without line breaks
+def items_failed(status: int, kind: str, said: str) -> bytes:
+    """A bulk response with one item, which failed."""
+    item = {"_id": "a", "status": status, "error": {"type": kind, "reason": said}}
+    return json.dumps({"errors": True, "items": [{"create": item}]}).encode()
+
+
 CASES: list[tuple[str, int, bytes, type, str]] = [
     # ClickHouse 18.16.1, and what newer versions say instead
     ("clickhouse", 200, b"", Accepted, ""),
@@ -78,6 +86,7 @@ CASES: list[tuple[str, int, bytes, type, str]] = [
         Halt,
         "code 516",
     ),
+    ("clickhouse", 500, b"Code: 48, e.displayText() = DB::Exception: Method write is not", Halt, "code 48"),
     ("clickhouse", 500, b"Code: 252. DB::Exception: Too many parts (300). (TOO_MANY_PARTS)", Retry, "code 252"),
     (
         "clickhouse",
@@ -116,6 +125,16 @@ CASES: list[tuple[str, int, bytes, type, str]] = [
         Halt,
         "index_not_found",
     ),
+    *(
+        ("elasticsearch", 200, items_failed(status, kind, said), Halt, kind)
+        for status, kind, said in (
+            (403, "cluster_block_exception", "index [i] blocked by: [FORBIDDEN/8/index write (api)];"),
+            (400, "index_closed_exception", "closed"),
+            (400, "illegal_argument_exception", "pipeline with id [p] does not exist"),
+            (400, "illegal_argument_exception", "no write index is defined for alias [a]."),
+        )
+    ),
+    ("elasticsearch", 200, items_failed(400, "illegal_argument_exception", "immense term"), Accepted, ""),
     ("elasticsearch", 200, b'{"errors":true,"items":[{"create":{"status":400}}]}', Refused, "which item"),
     # Loki 3.5
     ("loki", 204, b"", Accepted, ""),
@@ -177,6 +196,11 @@ def test_each_answer_is_classified_as_its_receiver_meant_it(
     assert "the row" not in str(found)  # the part a database quotes comes from an event
     if isinstance(found, Retry) and status != 200 and name != "http":
         assert found.after == 7
+
+
+def test_an_index_that_nothing_can_go_into_is_not_blamed_on_the_token() -> None:
+    body = items_failed(403, "cluster_block_exception", "index [i] blocked by: [FORBIDDEN/8/index write (api)];")
+    assert "lift its block" in made("elasticsearch").classify(Answer(200, {}, body)).advice
 
 
 def test_only_unexplained_failures_may_be_blamed_on_an_event() -> None:
@@ -342,12 +366,12 @@ def test_an_object_is_named_by_its_content_and_its_day() -> None:
 
 def test_the_http_sink_adapts_to_any_receiver() -> None:
     event = sealed("a")
-    sink = made("http", format="object", field="logs", content_type="application/vnd.logs+json", retry_statuses=[423])
+    sink = made("http", format="object", field="logs", content_type="application/vnd.logs+json", retry_statuses=[412])
     [request] = sink.render([event, event], "k")
     assert request.body == b'{"logs":[' + event.body + b"," + event.body + b"]}"
     assert request.headers["Content-Type"] == "application/vnd.logs+json"
-    assert sink.classify(Answer(423, {"retry-after": "7"}, b"")) == Retry("HTTP 423", 7.0)
-    assert isinstance(made("http").classify(Answer(423, {}, b"")), Refused)
+    assert sink.classify(Answer(412, {"retry-after": "7"}, b"")) == Retry("HTTP 412", 7.0)
+    assert isinstance(made("http").classify(Answer(412, {}, b"")), Refused)
     assert A_PAGE.status == 200
 
 

@@ -152,10 +152,12 @@ def test_everything_quoted_from_a_sink_is_redacted() -> None:
         return channel.post([sealed("a")], Waiting(Interrupt())).verdict
 
     assert cleaned(httpx.Response(302, headers={"Location": "https://Ada/"})) == Halt(
-        "HTTP 302, a redirect", "Redirects are not followed. If https://[X]/ is right, use it as sink.url."
+        "HTTP 302, a redirect", "Redirects are not followed. If https://[X]/ is right, use it as sink.url.", True
     )
     rejecting = httpx.Response(200, json={"rejected": [{"id": "a", "reason": "Ada wrote it"}]})
     assert cleaned(rejecting) == Accepted({"a": "[X] wrote it"})
+    assert cleaned(httpx.Response(422, json={"error": "Ada?"})) == Refused('HTTP 422: {"error":"[X]?"}')
+    assert cleaned(httpx.Response(400, html="<p>Ada</p>")) == Refused("HTTP 400")
 
 
 def test_text_that_cannot_be_redacted_is_withheld_and_delivery_goes_on() -> None:

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest, ExportLogsServiceResponse
 
 from collector.delivery.channel import Channel
+from collector.delivery.lenient_json import CUT_SHORT
 from collector.delivery.otlp import json_form, mapping, protobuf
 from collector.delivery.otlp.records import Group
 from collector.delivery.settle import Policy
@@ -257,6 +258,13 @@ ANSWERS: list[tuple[int, dict[str, str], bytes, Verdict]] = [
         *(200, JSON, b'{"partialSuccess":{"rejectedLogRecords":"2","errorMessage":"too old"}}'),
         Accepted(unnamed=2, remark="too old"),
     ),
+    (
+        200,
+        JSON,
+        b'{"partialSuccess":{"rejectedLogRecords":1,"errorMessage":"\\ud83d"}}',
+        Accepted(unnamed=1, remark="\ufffd"),
+    ),
+    (200, JSON, b'{"partialSuccess":{"rejectedLogRec', Retry(CUT_SHORT, may_be_poison=True)),
     (200, {"Content-Type": "text/plain"}, b"ok", Accepted()),
     (
         200,
@@ -277,7 +285,7 @@ ANSWERS: list[tuple[int, dict[str, str], bytes, Verdict]] = [
     (400, BYTES, b"\x12", Refused("HTTP 400")),
     (413, {}, b"", TooLarge("HTTP 413")),
     (401, {}, b"", Halt("HTTP 401", CHECK_ACCESS)),
-    (404, {}, b"", Halt("HTTP 404", BAD_BASE)),
+    (404, {}, b"", Halt("HTTP 404", BAD_BASE, may_be_poison=True)),
 ]
 
 

@@ -13,10 +13,10 @@ NOW = 1000.0
 @pytest.mark.parametrize(
     ("statuses", "verdict"),
     [
-        ((408, 425, 429, 100, 102, 500, 502, 503, 504, 599, 999), Retry),
+        ((408, 423, 424, 425, 429, 100, 102, 500, 502, 503, 504, 599, 999), Retry),
         ((413,), TooLarge),
         ((400, 409, 412, 414, 418, 422), Refused),
-        ((300, 301, 302, 303, 304, 307, 308, 401, 402, 403, 404, 405, 406, 407, 410, 411, 415, 431, 451), Halt),
+        ((300, 301, 302, 303, 304, 307, 308, 401, 402, 403, 404, 405, 406, 407, 410, 411, 415, 421, 431, 451), Halt),
     ],
 )
 def test_every_status_other_than_2xx_has_a_verdict(statuses: tuple[int, ...], verdict: type) -> None:
@@ -26,8 +26,8 @@ def test_every_status_other_than_2xx_has_a_verdict(statuses: tuple[int, ...], ve
 
 
 def test_failures_an_event_may_have_caused_are_told_apart_from_busy_answers() -> None:
-    suspected = [status for status in (429, 500, 502, 503, 504) if is_suspected(status)]
-    assert suspected == [500, 502, 504]
+    suspected = [status for status in (423, 429, 500, 502, 503, 504) if is_suspected(status)]
+    assert suspected == [423, 500, 502, 504]
 
 
 def is_suspected(status: int) -> bool:

@@ -29,10 +29,14 @@ def test_the_wait_doubles_up_to_the_maximum_with_full_jitter(failures: int, most
     assert backoff(failures, RETRY, uniform=shortest) == 0.0
 
 
-@pytest.mark.parametrize(("asked", "most"), [(0.0, 0.1), (7.0, 7.1), (59.95, 60.0), (1e12, 60.0)])
+@pytest.mark.parametrize(("asked", "most"), [(7.0, 7.1), (59.95, 60.0), (1e12, 60.0)])
 def test_the_wait_that_a_sink_asks_for_wins_up_to_the_maximum(asked: float, most: float) -> None:
     assert backoff(9, RETRY, asked, uniform=longest) == pytest.approx(most)
     assert backoff(9, RETRY, asked, uniform=shortest) == pytest.approx(min(asked, 60.0))
+
+
+def test_a_sink_that_asks_for_no_wait_gets_the_usual_one() -> None:
+    assert backoff(9, RETRY, 0.0, uniform=longest) == 60.0
 
 
 class Clock(threading.Event):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import threading
 from pathlib import Path
@@ -54,6 +55,23 @@ def test_an_unresolvable_host_is_named(home: Home) -> None:
     assert "All offsets are kept" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("scheme", "says"),
+    [
+        (
+            "http:",
+            b"\x00\x00\x06\x04\x00\x00\x00\x00\x00\x00\x05\x00\x00\x40\x00",
+        ),  # the settings that HTTP/2 begins with
+        ("https:", b"\x15\x03\x03\x00\x02\x02\x78"),  # the alert `no application protocol`
+    ],
+)
+def test_the_port_of_grpc_is_recognized(home: Home, scheme: str, says: bytes) -> None:
+    with talking(lambda connection, closing: connection.sendall(says)) as url:
+        result = Agent(home).scan("--sink-url", url.replace("http:", scheme), "--max-wait", "0.2")
+    assert result.code == UNREACHABLE
+    assert "gRPC" in result.stderr
+
+
 @pytest.mark.parametrize("says", [b"", b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n"])
 def test_a_proxy_that_refuses_is_named(home: Home, says: bytes) -> None:
     with talking(lambda connection, closing: connection.sendall(says)) as url:
@@ -101,6 +119,15 @@ def test_a_service_survives_every_mood_of_a_sink_and_then_delivers_everything(ho
         assert "Traceback" not in running.stderr
 
 
+def test_what_a_sink_says_about_an_event_that_it_refuses_is_shown(home: Home) -> None:
+    says = Answer(422, {"Content-Type": "application/json"}, b'{"error":"no such project"}')
+    with Sink(then=lambda request: says if b"prompt 3" in request.body else Answer()) as sink:
+        agent = Agent(home, sink)
+        assert agent.scan().code == 3
+        [entry] = agent.run("quarantine", "list", "--json", "--state", str(agent.state)).stdout.splitlines()
+        assert json.loads(entry)["reason"] == 'refused by the sink (HTTP 422: {"error":"no such project"})'
+
+
 def prompts(count: int) -> list[str]:
     return [f"prompt {number}" for number in range(count)]
 
@@ -110,10 +137,11 @@ def prompts(count: int) -> list[str]:
     [
         (poison(lambda event: event.get("text") == "prompt 3", 422), 5),
         (poison(lambda event: event.get("text") == "prompt 3", 500), 5),
+        (poison(lambda event: event.get("text") == "prompt 3", 403), 5),
         (rejecting(lambda event: event.get("text") == "prompt 3"), 5),
         (at_most(1000), 6),
     ],
-    ids=["poison 422", "poison 500", "rejected by name", "a body limit for ever"],
+    ids=["poison 422", "poison 500", "blocked by a filter", "rejected by name", "a body limit for ever"],
 )
 def test_an_event_that_a_picky_sink_refuses_affects_no_other(home: Home, rule: Rule, arrive: int) -> None:
     with Sink(then=rule) as sink:

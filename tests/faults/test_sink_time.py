@@ -97,11 +97,38 @@ def test_retry_after_is_honoured_up_to_the_longest_wait(value: str, least: float
     assert least <= tries[1] - tries[0] <= most
 
 
+@pytest.mark.parametrize("value", ["0", email.utils.formatdate(WALL - 300, usegmt=True)])
+def test_a_sink_that_is_down_and_asks_for_no_wait_is_not_pressed(value: str) -> None:
+    clock, tries = Clock(), []
+
+    def rule(ids: list[str]) -> httpx.Response:
+        tries.append(clock.now)
+        return httpx.Response(503 if clock.now < 1000 + HOUR else 200, headers={"Retry-After": value})
+
+    list(deliverer(Receiver(rule), clock, 2 * HOUR).deliver([batch("a")]))
+    assert len(tries) < 60 * 5
+
+
 def test_a_scan_gives_up_soon_after_its_waiting_time_is_over() -> None:
     clock = Clock()
     with pytest.raises(SinkUnavailable):
         list(deliverer(Receiver(lambda _: httpx.Response(503)), clock, 100).deliver([batch("a")]))
     assert clock.now <= 1000 + 101
+
+
+@pytest.mark.parametrize("status", [500, 502, 504])
+def test_a_sink_that_fails_in_every_way_is_not_pressed_as_the_waiting_time_runs_out(status: int) -> None:
+    clock, tries = Clock(), []
+
+    def rule(ids: list[str]) -> httpx.Response:
+        clock.now += 0.005
+        tries.append(clock.now)
+        return httpx.Response(status)
+
+    with pytest.raises(SinkUnavailable):
+        list(deliverer(Receiver(rule), clock, 60).deliver([batch(*map(str, range(9)))]))
+    assert clock.now <= 1000 + 61
+    assert len([moment for moment in tries if moment > 1010]) < 60
 
 
 def test_an_event_on_which_a_healthy_sink_fails_for_ever_costs_only_itself() -> None:

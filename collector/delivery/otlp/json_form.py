@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from collector.delivery.lenient_json import read
 from collector.delivery.otlp.protobuf import LARGEST, SMALLEST
 from collector.delivery.otlp.records import MAX_DEPTH, STATUS_ERROR, Attributes, Group, LogRecord, Span
 
@@ -112,7 +113,7 @@ def _request(
 
 def partial_success(body: bytes) -> tuple[int, str]:
     """How many items were rejected, and the message. Raises ValueError if the body is not an export response."""
-    told = orjson.loads(body)
+    told = read(body)
     if not isinstance(told, dict):
         raise ValueError("not a response")
     partial = told.get("partialSuccess") or told.get("partial_success") or {}

@@ -46,9 +46,10 @@ CHECK_VERSION = (
 # Codes from src/Common/ErrorCodes.cpp. If a code is not listed here, the status decides.
 HALTS = {
     **dict.fromkeys((60, 81, 16, 47, 10, 218), CHECK_TABLE),  # unknown table, database, column, identifier
+    48: CHECK_TABLE,  # a view, say
     **dict.fromkeys((192, 193, 194, 195, 291, 497, 516, 164), CHECK_USER),  # unknown user, password, access, read-only
     115: CHECK_VERSION,
-    **dict.fromkeys((62, 73, 48), "This server does not accept the insert; ClickHouse 18.16 or newer is needed."),
+    **dict.fromkeys((62, 73), "This server does not accept the insert; ClickHouse 18.16 or newer is needed."),
 }
 REFUSALS = frozenset(
     {6, 25, 26, 27, 33, 38, 41, 53, 69, 70, 72, 117, 130, 131, 190, 321, 349, 376, 407, 441, 469, 636, 675, 676}

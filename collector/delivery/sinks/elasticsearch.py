@@ -16,6 +16,7 @@ from pydantic import Field
 
 from collector.delivery.compression import gzip_only
 from collector.delivery.event_fields import ClockOptions, body_of, fields_of, filing_time, rfc3339
+from collector.delivery.lenient_json import read
 from collector.delivery.sink import (
     Accepted,
     Answer,
@@ -35,6 +36,11 @@ DELIVERED, DENIED = 409, (401, 403)
 CHECK_INDEX = (
     "Create the index or data stream with config/elasticsearch-template.json, or check sink.elasticsearch.index."
 )
+CHECK_WRITABLE = "Open the index, or lift its block (index.blocks.*), perhaps after making room on its disk."
+CHECK_TARGET = "Check sink.elasticsearch.index and sink.elasticsearch.pipeline: they must name what events can go into."
+# Said about an item, but about no event in particular.
+NOT_WRITABLE = frozenset({"cluster_block_exception", "index_closed_exception"})
+NO_TARGET = ("pipeline with id [", "no write index is defined")
 ONLY_WHAT_IS_READ = "errors,items.*._id,items.*.status,items.*.error.type,items.*.error.reason"
 
 
@@ -91,7 +97,7 @@ class ElasticsearchSink:
         if not is_success(answer):
             return verdict_of(answer, self._clock())
         try:
-            told = orjson.loads(answer.body)
+            told = read(answer.body)
         except ValueError:
             if answer.is_cut:
                 return TooLarge("the answer about its items is too long to read")  # a smaller request has a shorter one
@@ -118,8 +124,8 @@ class ElasticsearchSink:
                 duplicates += 1
             elif status == 429 or status >= 500:
                 later.add(name)
-            elif status == 404 or status in DENIED:
-                return Halt(_reason(item), CHECK_INDEX if status == 404 else CHECK_ACCESS)
+            elif advice := _advice(item, status):
+                return Halt(_reason(item), advice)
             else:
                 rejected[name] = _reason(item)
         if len(items) < answer.events:  # events it does not mention may not be stored; the rest is known by its ids
@@ -136,6 +142,19 @@ def _only(item: Any) -> dict[str, Any]:
     """The part below `create`."""
     inner = next(iter(item.values()), None) if isinstance(item, dict) else None
     return inner if isinstance(inner, dict) else {}
+
+
+def _advice(item: dict[str, Any], status: int) -> str:
+    """What a person can do if nothing can go into this index; empty if an item's failure says nothing about others."""
+    error = item.get("error")
+    kind, said = (str(error.get("type")), str(error.get("reason"))) if isinstance(error, dict) else ("", "")
+    if kind in NOT_WRITABLE:
+        return CHECK_WRITABLE
+    if status == 404:
+        return CHECK_INDEX
+    if status in DENIED:
+        return CHECK_ACCESS
+    return CHECK_TARGET if said.startswith(NO_TARGET) else ""
 
 
 def _reason(item: dict[str, Any]) -> str:

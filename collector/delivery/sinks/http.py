@@ -3,7 +3,7 @@
 In: events. Out: a request, and from its answer a verdict. Any 2xx acknowledges. A JSON body {"accepted", "duplicate",
 "rejected": [{"id", "reason"}]} refines that; `rejected` may also be a list of ids or just a number. Events that such a
 body does not account for count as rejected. Any other body changes nothing, because receivers answer 2xx with empty
-bodies, HTML and prose; only a whole web page gets a remark.
+bodies, HTML and prose; only a whole web page gets a remark. A receipt that ends in the middle is a lost answer.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import orjson
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_settings import NoDecode
 
+from collector.delivery.lenient_json import CutShort, read
 from collector.delivery.sink import Accepted, Answer, Request, Retry, SinkLimits, SinkType, TooLarge, Verdict
 from collector.delivery.statuses import HALT_ADVICE, is_success, retry_after, verdict_of
 from collector.flow.outcome import Sealed
@@ -64,8 +65,8 @@ class HttpOptions(Section):
     )
     retry_statuses: Annotated[list[int], NoDecode, BeforeValidator(listed), AfterValidator(_are_failures)] = Field(
         default=[],
-        examples=[[409, 423]],
-        description="more statuses that mean `try again`, besides 408, 425, 429 and everything from 500 up",
+        examples=[[409, 412]],
+        description="more statuses that mean `try again`, besides 408, 423, 424, 425, 429 and everything from 500 up",
     )
 
 
@@ -103,13 +104,16 @@ class HttpSink:
         return _read_receipt(answer) if is_success(answer) else verdict_of(answer, self._clock(), ADVICE)
 
 
-def _read_receipt(answer: Answer) -> Accepted | TooLarge:
+def _read_receipt(answer: Answer) -> Accepted | TooLarge | Retry:
     body = answer.body.removeprefix(BYTE_ORDER_MARK).lstrip()  # some servers begin every answer with an empty line
     try:
-        receipt = orjson.loads(body) if body[:1] == b"{" else None
-    except ValueError:
+        receipt = read(body) if body[:1] == b"{" else None
+    except CutShort as error:
         if answer.is_cut and b'"rejected"' in body:
             return TooLarge("its list of rejected events is too long to read")  # a smaller request has a shorter one
+        is_lost = not answer.is_cut and (b'"accepted"' in body or b'"rejected"' in body)
+        return Retry(str(error), may_be_poison=True) if is_lost else Accepted()
+    except ValueError:
         return Accepted()
     if not isinstance(receipt, dict):
         return Accepted(remark=PAGE if PAGE_BEGINS.match(body) else "")

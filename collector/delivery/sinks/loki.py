@@ -18,7 +18,7 @@ from pydantic import AfterValidator, Field
 
 from collector.delivery.compression import gzip_only
 from collector.delivery.event_fields import ClockOptions, fields_of, filing_time, text_of
-from collector.delivery.sink import Accepted, Answer, Refused, Request, Retry, SinkLimits, SinkType, Verdict
+from collector.delivery.sink import Accepted, Answer, Request, Retry, SinkLimits, SinkType, Verdict
 from collector.delivery.statuses import is_success, verdict_of
 from collector.flow.outcome import Sealed
 from collector.settings.options import Labels, Names
@@ -103,8 +103,6 @@ class LokiSink:
             return Accepted()
         if is_success(answer):
             return Retry("the answer does not come from Loki", may_be_poison=True)  # a page of something in between
-        if answer.status == 400:
-            return Refused(f"HTTP 400: {answer.body.decode(errors='replace').strip()}")
         return verdict_of(answer, self._clock())
 
 

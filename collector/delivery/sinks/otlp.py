@@ -19,6 +19,7 @@ from pydantic import Field
 
 from collector import __version__
 from collector.delivery.event_fields import ClockOptions, fields_of, filing_time
+from collector.delivery.lenient_json import CutShort
 from collector.delivery.otlp import json_form, mapping, protobuf
 from collector.delivery.otlp.conversation import Completed
 from collector.delivery.otlp.records import SCOPE, Attributes, Context, Group, LogRecord
@@ -35,7 +36,7 @@ from collector.delivery.sink import (
     TooLarge,
     Verdict,
 )
-from collector.delivery.statuses import HALT_ADVICE, is_success, retry_after, verdict_of
+from collector.delivery.statuses import HALT_ADVICE, is_success, retry_after, verdict_of, with_words
 from collector.flow.outcome import Sealed
 
 LOGS, TRACES = "/v1/logs", "/v1/traces"
@@ -126,16 +127,12 @@ def _grouped(made: Iterable[tuple[Attributes, Any]]) -> list[Group]:
 
 
 def _with_words(answer: Answer) -> str:
-    """The status, and what the receiver says about it: text, or a Status with a message."""
+    """What the receiver says: text, or a Status with a message."""
     kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
-    said = answer.body
-    if kind == protobuf.CONTENT_TYPE:
-        said = protobuf.message_of(said)
-    words = "".join(letter if letter.isprintable() else " " for letter in said.decode("utf-8", "replace"))
-    return f"HTTP {answer.status}" + (f": {words.strip()}" if words.strip() and kind != "text/html" else "")
+    return with_words(answer, protobuf.message_of(answer.body) if kind == protobuf.CONTENT_TYPE else None)
 
 
-def _read_response(answer: Answer) -> Accepted | Halt:
+def _read_response(answer: Answer) -> Accepted | Retry | Halt:
     """An empty body is a full success. One that cannot be read is not OTLP, but its status still acknowledges."""
     kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
     body = answer.body.lstrip()
@@ -144,6 +141,9 @@ def _read_response(answer: Answer) -> Accepted | Halt:
     form = json_form if kind == "application/json" or body[:1] == b"{" else protobuf
     try:
         rejected, said = form.partial_success(body if form is json_form else answer.body) if body else (0, "")
+    except CutShort as error:
+        is_lost = not answer.is_cut and b'"partial' in body
+        return Retry(str(error), may_be_poison=True) if is_lost else Accepted()
     except (ValueError, TypeError):
         return Accepted()
     if answer.path == TRACES:  # the events themselves are stored, and spans have no quarantine

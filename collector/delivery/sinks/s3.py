@@ -107,7 +107,7 @@ class S3Sink:
             return Retry(reason, retry_after(answer.headers, self._clock()))
         if code in ADVICE or answer.status in (400, 403, NOT_IMPLEMENTED):
             usual = CHECK_CONDITIONAL if answer.status == NOT_IMPLEMENTED else CHECK_KEYS
-            return Halt(reason, ADVICE.get(code, usual))
+            return Halt(reason, ADVICE.get(code, usual), may_be_poison=not code)
         return verdict_of(answer, self._clock())
 
 

@@ -1,0 +1,37 @@
+"""Reads JSON that is not quite valid: a reason may quote half a character of an event, and something in between may add
+a line of its own to an answer. Rejections must not go unnoticed for that.
+
+In: bytes. Out: their first value, with U+FFFD for half a surrogate pair, which is not valid text. Raises ValueError if
+there is none, and CutShort if it is an object that ends in the middle.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import orjson
+
+CUT_SHORT = "its answer ends in the middle, so it is unknown what it accepted"
+
+
+class CutShort(ValueError):
+    """The rest is missing, as if the connection had been lost."""
+
+
+def read(body: bytes) -> Any:
+    """The first JSON value in these bytes."""
+    try:
+        return orjson.loads(body)
+    except ValueError:
+        text = body.decode("utf-8-sig", "replace").strip()
+    try:
+        value, _ = json.JSONDecoder(parse_constant=lambda _: None).raw_decode(text)  # NaN is no JSON
+        plain = json.dumps(value, ensure_ascii=False)
+        return orjson.loads(plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+    except json.JSONDecodeError as error:
+        if text[:1] == "{" and (text[-1] != "}" or error.pos >= len(text)):
+            raise CutShort(CUT_SHORT) from None
+        raise
+    except RecursionError:
+        raise ValueError("nested too deeply") from None

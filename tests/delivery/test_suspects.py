@@ -1,0 +1,120 @@
+"""Finding the events that a sink fails on: blamed only while it takes another one, so never for an outage."""
+
+from __future__ import annotations
+
+import itertools
+import time
+
+import httpx
+import pytest
+
+from collector.delivery.settle import Policy
+from collector.errors import SinkHalted, SinkUnavailable
+from tests.delivery.sending import QUICK, Receiver, batch, failing_on, names
+from tests.delivery.test_settle import settle, waiting_at_most
+
+
+@pytest.mark.parametrize("bad", [{"e0"}, {"e8"}, {"e0", "e8"}, {"e3", "e4"}])
+def test_an_event_on_which_a_healthy_sink_always_fails_is_quarantined(bad: set[str]) -> None:
+    receiver = Receiver(failing_on(*bad, status=500))
+    first, second = settle(receiver, batch("good"), batch(*names(9)))
+    assert first.refused == []
+    assert {thing.id for thing in second.refused} == bad
+    assert receiver.stored >= (set(names(9)) - bad)
+
+
+@pytest.mark.parametrize("status", [302, 403, 404, 405, 406])
+@pytest.mark.parametrize("bad", [{"e0"}, {"e8"}, {"e3", "e4"}])
+def test_an_event_that_a_filter_in_between_blocks_is_quarantined(status: int, bad: set[str]) -> None:
+    receiver = Receiver(failing_on(*bad, status=status))
+    [receipt] = settle(receiver, batch(*names(9)))
+    assert {thing.id for thing in receipt.refused} == bad
+    assert receiver.stored == set(names(9)) - bad
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_a_token_that_is_revoked_or_a_wrong_url_costs_a_few_requests(status: int) -> None:
+    answers = itertools.chain([httpx.Response(200)], itertools.repeat(httpx.Response(status)))
+    receiver = Receiver(lambda _: next(answers))
+    with pytest.raises(SinkHalted, match=f"HTTP {status}"):
+        settle(receiver, batch("good"), batch(*names(1000)))
+    assert len(receiver.requests) <= 5
+
+
+@pytest.mark.parametrize("status", [403, 500])
+def test_a_sink_that_fails_in_the_middle_of_a_search_is_not_asked_about_every_event(status: int) -> None:
+    canary = itertools.chain([200] * 2, itertools.repeat(status))
+    receiver = Receiver(lambda ids: httpx.Response(next(canary) if ids == ["good"] else status))
+    with pytest.raises((SinkHalted, SinkUnavailable)):
+        settle(receiver, batch("good"), batch(*names(1000)), policy=waiting_at_most(0.05))
+    assert len(receiver.requests) < 200
+
+
+@pytest.mark.parametrize("how", [httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError, httpx.ReadTimeout])
+def test_an_event_that_makes_a_healthy_sink_hang_up_or_time_out_is_quarantined(how: type[httpx.HTTPError]) -> None:
+    def rule(ids: list[str]) -> httpx.Response:
+        if "e3" in ids:
+            raise how("gone")
+        return httpx.Response(200)
+
+    first, second = settle(Receiver(rule), batch("good"), batch(*names(9)))
+    assert first.refused == []
+    assert [thing.id for thing in second.refused] == ["e3"]
+
+
+def test_a_request_that_always_times_out_is_split() -> None:
+    def rule(ids: list[str]) -> httpx.Response:
+        if len(ids) > 2:
+            raise httpx.ReadTimeout("no answer")
+        return httpx.Response(200)
+
+    receiver = Receiver(rule)
+    [receipt] = settle(receiver, batch(*names(9)))
+    assert (receipt.refused, receiver.stored) == ([], set(names(9)))
+
+
+def test_poison_at_both_ends_of_the_first_batch_does_not_look_like_an_outage() -> None:
+    receiver = Receiver(failing_on("e0", "e8", status=500))
+    [receipt] = settle(receiver, batch(*names(9)))
+    assert {thing.id for thing in receipt.refused} == {"e0", "e8"}
+    assert receiver.stored == set(names(9)) - {"e0", "e8"}
+
+
+def test_an_event_on_which_a_healthy_sink_fails_slowly_is_quarantined_too() -> None:
+    passed = 0.0
+
+    def rule(ids: list[str]) -> httpx.Response:
+        nonlocal passed
+        passed += 20.0 if "e3" in ids else 0.1
+        return httpx.Response(504 if "e3" in ids else 200)
+
+    policy = Policy(QUICK, max_wait=60.0, window=1, clock=lambda: time.monotonic() + passed)
+    first, second = settle(Receiver(rule), batch("good"), batch(*names(9)), policy=policy)
+    assert first.refused == []
+    assert [thing.id for thing in second.refused] == ["e3"]
+
+
+def test_a_sink_that_fails_on_batches_and_refuses_single_events_is_given_up_in_time() -> None:
+    receiver = Receiver(lambda ids: httpx.Response(500 if len(ids) > 1 else 400))
+    with pytest.raises(SinkUnavailable):
+        settle(receiver, batch(*names(9)), policy=waiting_at_most(0.2))
+
+
+def test_a_flapping_sink_is_not_blamed_on_an_event() -> None:
+    posts: dict[str, int] = {}
+
+    def flapping(ids: list[str]) -> httpx.Response:
+        """Well for the canary but down for every try of `e` except the last but one: bad luck, not poison."""
+        posts[ids[0]] = posts.get(ids[0], 0) + 1
+        is_down = "e" in ids and posts["e"] != 2 * QUICK.poison_tries + 3
+        return httpx.Response(500 if is_down else 200)
+
+    receipts = settle(Receiver(flapping), batch("good"), batch("e"))
+    assert [receipt.refused for receipt in receipts] == [[], []]
+
+
+def test_an_outage_is_never_blamed_on_an_event() -> None:
+    down = itertools.chain([False], itertools.repeat(True, 60), itertools.repeat(False))
+    receiver = Receiver(lambda _: httpx.Response(500 if next(down) else 200))
+    receipts = settle(receiver, batch("good"), batch(*names(9)))
+    assert [receipt.refused for receipt in receipts] == [[], []]
