@@ -20,11 +20,12 @@ from collector.settings.fingerprint import fingerprint
 from collector.settings.git_identity import git_identity
 from collector.settings.identity import account, machine_id
 from collector.settings.layers import Origins
-from collector.settings.loading import load, no_file, set_here, users_file
+from collector.settings.loading import A_FLAG, load, load_for_service, no_file, set_here, users_file
 from collector.settings.model import Settings, masked, state_file, token_path, token_places, with_sinks
 from collector.settings.proxies import proxy_of
 
 __all__ = [
+    "A_FLAG",
     "Origins",
     "Settings",
     "account",
@@ -34,6 +35,7 @@ __all__ = [
     "git_identity",
     "home",
     "load",
+    "load_for_service",
     "machine_id",
     "masked",
     "no_file",

@@ -59,7 +59,7 @@ def test_a_system_service_forgets_as_well(home: Home, tmp_path: Path, monkeypatc
     keeps = tmp_path / "var" / "lib" / "collector" / account()
     keeps.mkdir(parents=True)
     service = {"unit": f"collector@{account()}.service", "state": "running", "keeps": str(keeps)}
-    monkeypatch.setattr("collector.cli.pause.services_here", lambda: [service])
+    monkeypatch.setattr("collector.install.installed.services_of", lambda *_: [service])
     agent: Agent = Inside(home, None)
     as_service = {"STATE_DIRECTORY": str(keeps)}
     assert agent.run("scan", "--root", str(home.root), env=as_service).code == 0
@@ -75,7 +75,7 @@ def test_what_a_system_service_set_aside_is_shown_to_whom_it_works_for(
     keeps = tmp_path / "var" / "lib" / "collector" / account()
     keeps.mkdir(parents=True)
     service = {"unit": f"collector@{account()}.service", "state": "running", "keeps": str(keeps)}
-    monkeypatch.setattr("collector.cli.pause.services_here", lambda: [service])
+    monkeypatch.setattr("collector.install.installed.services_of", lambda *_: [service])
     with Sink(then=poison(lambda event: "diary" in event["text"])) as sink:
         agent: Agent = Inside(home, None, {"COLLECTOR_SINK__URL": sink.url})
         agent.run("scan", "--root", str(home.root), env={"STATE_DIRECTORY": str(keeps)})
