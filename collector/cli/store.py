@@ -202,6 +202,9 @@ def forget(
 
     Example: collector forget --project ~/work/shop
     """
+    for name, given in (("--session", session), ("--project", project)):
+        if given is not None and not given.strip():  # as from a variable that is not set
+            raise typer.BadParameter("must not be empty. Nothing was removed.", param_hint=name)
     if project is not None and ("/" in project or project.startswith("~") or project in (".", "..")):
         project = os.path.abspath(os.path.expanduser(project))
     choice = Choice(session, project, day_of(before) or None)
