@@ -30,6 +30,7 @@ LEAST_WIDTH = 40
 ENOUGH_OF_AN_ID = 8  # also for `preview`, which accepts the beginning of an id
 PIPE_WIDTH = 160  # for a file or a pipe, which need not fit into 80 columns
 OVERVIEW_ROWS = 15
+NO_MATCH = "The store has nothing that matches."
 IN_ORDER = frozenset({"day", "week", "month"})
 
 
@@ -119,7 +120,7 @@ def report(
     elif as_csv:
         _print_csv(rows)
     elif by is None:
-        _overview(summary, _console(), limit, is_cost=cost)
+        _overview(summary, selection, _console(), limit, is_cost=cost)
     else:
         _table_by(by, rows, _console(), limit, is_cost=cost)
     if not (json or as_csv) and (said := _reach(by, selection)):
@@ -150,7 +151,7 @@ def _key(by: By) -> str:
 
 def _table_by(by: By, rows: list[dict[str, Any]], console: Console, limit: int, *, is_cost: bool) -> None:
     if not rows:
-        console.print("The store has nothing that matches.")
+        console.print(NO_MATCH)
         return
     if by is By.session:
         rows = [row | {"title": row["title"] or row["session_id"][:ENOUGH_OF_AN_ID]} for row in rows]
@@ -174,10 +175,9 @@ def _table_by(by: By, rows: list[dict[str, Any]], console: Console, limit: int, 
         console.print(note, soft_wrap=True)
 
 
-def _overview(summary: dict[str, Any], console: Console, limit: int, *, is_cost: bool) -> None:
+def _overview(summary: dict[str, Any], chosen: Selection, console: Console, limit: int, *, is_cost: bool) -> None:
     if not summary["events"]:
-        period = summary["since"] or summary["until"]
-        console.print("The store has no events" + (" in this period." if period else " yet."))
+        console.print("The store has no events yet." if chosen == EVERYTHING else NO_MATCH)
         return
     columns = (*TOKENS, COST) if is_cost else TOKENS
     labels = (Column("day", "day", 0, "text"), Column("model", "model", 0, "text"))
