@@ -15,7 +15,7 @@ import typer
 from collector import settings
 from collector.cli.options import Config, StatePath
 from collector.cli.pause import chosen_here
-from collector.cli.which_agent import agent_here, states_here
+from collector.cli.which_agent import agent_here, states_beside
 from collector.errors import ConfigurationError
 from collector.log import counted, in_words, printable
 
@@ -147,7 +147,7 @@ def _services(chosen: settings.Settings, file: Path) -> list[Path]:
     from collector.keeping.lock import holder
     from collector.service.status_file import read_status
 
-    found = states_here(chosen)[1:]
+    found = states_beside(chosen.state.path)
     for each in chosen.each():
         reads = str(read_status(each.state_path).get("users_file") or file)
         if holder(each.state_path).startswith("collector run") and os.path.realpath(reads) != os.path.realpath(file):

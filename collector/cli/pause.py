@@ -12,7 +12,7 @@ import typer
 
 from collector import settings
 from collector.cli.options import Config, StatePath, flags
-from collector.cli.which_agent import agents_here, states_here
+from collector.cli.which_agent import agents_here, states_beside
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import CollectorError, ConfigurationError
 from collector.log import configure, printable, timestamp
@@ -36,26 +36,22 @@ def pause(
 
     Example: collector pause --for 2h
     """
-    from collector.keeping.pause import pause as write_pause
-
     now = time.time()
     until = now + _seconds(for_) if for_ else None
     try:
         chosen = chosen_here(config, state)
     except ConfigurationError as error:
         # A running agent continues with the configuration that it has read, but off means off.
-        path = settings.state_file(state)
-        write_pause(path, now, until)
+        places = " and ".join(str(path.parent) for path in _pause_all(settings.state_file(state), state, now, until))
         raise ConfigurationError(
-            f"{error}\nPaused anyway: every agent that keeps its state in {path.parent}. For an agent that keeps it "
+            f"{error}\nPaused anyway: every agent that keeps its state in {places}. For an agent that keeps it "
             "elsewhere, fix the configuration and pause again."
         ) from None
     if locked := chosen.origins.locked_by("enabled"):
         raise ConfigurationError(
             f"An administrator decides whether collector runs here: {locked} locks `enabled`. Nothing was changed."
         )
-    for path in states_here(chosen, only_own=False):
-        write_pause(path, now, until)
+    _pause_all(chosen.state_path, chosen.state.path, now, until)
     when = f"until {timestamp(until)}" if until is not None else "until `collector resume`"
     typer.echo(printable(f"Paused {when}. {AFTERWARDS}"))
 
@@ -81,7 +77,7 @@ def resume(
 
     chosen = chosen_here(config, state)
     configure(chosen.log.level, chosen.log.format)
-    agents = agents_here(chosen, only_own=False)
+    agents = agents_here(chosen, with_others=True)
     for agent in agents if from_now else ():  # before the pause ends, or something could leave in between
         if since := paused_since(agent.state_path, time.time()):
             note_left_out(agent.state_path, since, time.time())
@@ -96,6 +92,17 @@ def resume(
     said += " What was unsent is left out for good." if from_now else ""
     left = standstill(chosen)
     typer.echo(printable(f"{said} Still {left}." if left else said))
+
+
+def _pause_all(own: Path, named: Path | None, now: float, until: float | None) -> list[Path]:
+    """Pauses this user's own agent, and system services; returns where their states are."""
+    from collector.keeping.pause import pause as write_pause
+
+    write_pause(own, now, until)  # first, because the others may not be writable
+    others = states_beside(named, with_others=True)
+    for path in others:
+        write_pause(path, now, until)
+    return [own, *others]
 
 
 def chosen_here(config: Path | None, state: Path | None) -> settings.Settings:

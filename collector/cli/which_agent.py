@@ -49,30 +49,31 @@ def agent_with_store(chosen: Settings) -> Settings:
     return found if has_store else found.model_copy(update={"store": chosen.store})
 
 
-def agents_here(chosen: Settings, *, only_own: bool = True) -> list[Settings]:
-    """This user's own agent, and the system service that works for them or, unless `only_own`, if there is none, those
-    of others. Raises StateError if only a service's user may enter its state."""
-    return [chosen, *map(_settings_of, _services_beside(chosen, only_own=only_own))]
+def agents_here(chosen: Settings, *, with_others: bool = False) -> list[Settings]:
+    """This user's own agent, and the services of `states_beside`."""
+    return [chosen, *map(_settings_of, _services_beside(chosen.state.path, with_others=with_others))]
 
 
-def states_here(chosen: Settings, *, only_own: bool = True) -> list[Path]:
-    """Where these agents keep their states, whether or not their configuration is valid."""
-    return [chosen.state_path, *(_state_of(facts) for facts in _services_beside(chosen, only_own=only_own))]
+def states_beside(named: Path | None, *, with_others: bool = False) -> list[Path]:
+    """The states of system services that work for this user besides the usual one; none if a person names a state. If
+    there is no such service, perhaps those of others, which concern root. Raises StateError if this user may not write
+    there."""
+    return list(map(_state_of, _services_beside(named, with_others=with_others)))
 
 
-def _services_beside(chosen: Settings, *, only_own: bool) -> Iterator[dict[str, str]]:
-    for facts in services_here() if chosen.state.path is None else ():
+def _services_beside(named: Path | None, *, with_others: bool) -> Iterator[dict[str, str]]:
+    for facts in services_here() if named is None else ():
         path = _state_of(facts)
-        if not facts.get("keeps") or path.parent == chosen.state_path.parent or not path.parent.exists():
+        if not facts.get("keeps") or path == settings.state_file(None) or not path.parent.exists():
             continue
-        if only_own and not _is_of_this_user(facts):
-            continue
-        if not os.access(path.parent, os.W_OK | os.X_OK):
+        if os.access(path.parent, os.W_OK | os.X_OK):
+            if with_others or _is_of_this_user(facts):
+                yield facts
+        elif _is_of_this_user(facts):
             raise StateError(
                 f"{facts['unit']} keeps its state in {path.parent}, where you may not write. Run this command as that "
                 "service's user (`sudo -u`), or ask whoever administers this machine."
             )
-        yield facts
 
 
 def is_running(chosen: Settings) -> bool:

@@ -122,3 +122,23 @@ def test_without_a_store_of_the_service_ones_own_is_shown(agent: Agent, service:
     service.sends()
     agent.run("scan", "--sink-type", "store", "--root", str(agent.home.root))
     assert json.loads(agent.run("report", "--json").stdout)["events"] == 1
+
+
+def test_a_pause_reaches_the_service_whatever_is_wrong_with_ones_own_file(agent: Agent, service: Service) -> None:
+    own = agent.home.path / ".config" / "collector" / "collector.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text("[sink")
+    said = agent.run("pause").stderr
+    assert f"{agent.home.path / '.local' / 'state' / 'collector'} and {service.keeps}" in said
+    assert service.sends()["delivered"] == 0
+
+
+def test_the_service_of_somebody_else_keeps_nobody_from_a_pause_or_its_end(
+    agent: Agent, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service.facts["unit"] = "collector@somebody-else.service"
+    monkeypatch.setattr("os.access", lambda path, _mode: str(path) != str(service.keeps))  # tests may run as root
+    assert agent.run("pause").code == 0
+    assert "paused since" in agent.run("scan", "--root", str(agent.home.root)).stderr
+    assert agent.run("resume").code == 0
+    assert "paused since" not in agent.run("scan", "--root", str(agent.home.root)).stderr
