@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import signal
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -82,8 +82,8 @@ def run(
 
 
 def _leave(*_: object) -> None:
-    """Handles a stop before anything has begun."""
-    sys.exit(0)
+    """Handles a stop before anything has begun. Not by an exception, which modules may lose while they load."""
+    os._exit(0)
 
 
 @contextmanager
