@@ -6,9 +6,11 @@ environment.py reads everything else that the environment says.
 from __future__ import annotations
 
 from collector.settings.environment import (
+    as_in_a_service,
     cache_directory,
     credential,
     home,
+    moved_places,
     notify_socket,
     read_secret,
     state_key,
@@ -29,6 +31,7 @@ __all__ = [
     "Origins",
     "Settings",
     "account",
+    "as_in_a_service",
     "cache_directory",
     "credential",
     "fingerprint",
@@ -38,6 +41,7 @@ __all__ = [
     "load_for_service",
     "machine_id",
     "masked",
+    "moved_places",
     "no_file",
     "notify_socket",
     "proxy_of",

@@ -26,9 +26,9 @@ from pydantic_settings import (
 
 from collector.errors import ConfigurationError
 from collector.files import read_plain
-from collector.settings.environment import SYSTEM_DIRECTORY, user_config
+from collector.settings.environment import ENV_PREFIX, SYSTEM_DIRECTORY, user_config
 from collector.settings.layers import Keys, Layer, Origins, Rank, merge
-from collector.settings.model import ENV_PREFIX, Settings, keys_of, section_of, state_in, with_sinks
+from collector.settings.model import Settings, keys_of, section_of, state_in, with_sinks
 from collector.settings.options import RootSetting, SinkSettings, refuse_clear_text
 from collector.settings.section import Section
 from collector.settings.sinks import DeclaredSink, Sinks, options_in
