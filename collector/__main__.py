@@ -20,6 +20,9 @@ def main() -> None:
         import gc
         import signal
 
+        is_heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # a shell's background ignores it
+        if is_heard:  # not by an exception, which modules may lose while they load
+            signal.signal(signal.SIGINT, _interrupted)
         # What modules make stays, and to look through it for garbage is an eighth of a scan with nothing to do.
         gc.disable()
         _import_without_unused_parts()
@@ -28,10 +31,11 @@ def main() -> None:
         gc.freeze()
         gc.enable()
         gc.set_threshold(10_000)  # little is ever left for it; with Python's own 700 it takes 2 % of a scan
+        if is_heard:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         code = run()
-    except KeyboardInterrupt:  # while modules were loading
-        os.write(2, b"collector: Interrupted.\n")
-        os._exit(INTERRUPTED)
+    except KeyboardInterrupt:  # before or after what `run` does
+        _interrupted()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # from here on an interrupt would end in a traceback
     try:
         sys.stderr.flush()
@@ -42,6 +46,13 @@ def main() -> None:
     if sys.flags.inspect:  # PYTHONINSPECT: Python would end with a traceback, a prompt, and 1
         os._exit(code)
     sys.exit(code)
+
+
+def _interrupted(*_: object) -> None:
+    try:
+        os.write(2, b"collector: Interrupted.\n")
+    finally:
+        os._exit(INTERRUPTED)
 
 
 def _say_version() -> None:

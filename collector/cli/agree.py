@@ -6,7 +6,7 @@ import typer
 
 from collector import settings
 from collector.cli.options import Config, SinkType, SinkUrl, StatePath, flags
-from collector.cli.pause import as_kept_at, states_of_services
+from collector.cli.which_agent import agents_here
 from collector.delivery.sinks.registry import SINKS
 from collector.log import printable
 
@@ -23,12 +23,9 @@ def agree(config: Config = None, sink_url: SinkUrl = None, sink_type: SinkType =
     from collector.settings.disclosure import statement
 
     chosen = settings.load(config, flags(None, sink_url, sink_type, state), sinks=SINKS)
-    services = list(
-        states_of_services(chosen, only_own=True)
-    )  # before anything is noted: we may not be allowed to read one
-    for each in chosen.each():
-        typer.echo(printable(statement(each)))
+    every = [each for agent in agents_here(chosen) for each in agent.each()]
+    for said in dict.fromkeys(map(statement, every)):
+        typer.echo(printable(said))
+    for each in every:
         note(each)
-        for path in services:
-            note(as_kept_at(each, path))
     typer.echo("Agreed.")

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from collector import log, settings
-from collector.cli.options import AsJson, Config, Roots, SinkType, SinkUrl, StatePath, flags, services_here
+from collector.cli.options import AsJson, Config, Roots, SinkType, SinkUrl, StatePath, flags
 from collector.cli.verbosity import asked_level
+from collector.cli.which_agent import agent_among, is_running, services_here
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError
 
@@ -59,7 +60,8 @@ def _checks(config: Path | None, given: Mapping[str, Any], *, has_canary: bool) 
     except ConfigurationError as error:
         yield Check("configuration", "fail", str(error), NO_START)
         return
-    services, every = services_here(), chosen.each()
+    services = services_here()
+    every = (chosen if is_running(chosen) else agent_among(chosen, services, with_others=False)).each()
     for each in every:
         for check in checks(each, services, has_canary=has_canary):
             yield check._replace(name=f"{check.name} {each.sink_name}") if len(every) > 1 else check

@@ -14,7 +14,8 @@ import typer
 
 from collector import settings
 from collector.cli.options import Config, StatePath
-from collector.cli.pause import chosen_here, states_of_services
+from collector.cli.pause import chosen_here
+from collector.cli.which_agent import agent_here, states_beside
 from collector.errors import ConfigurationError
 from collector.log import counted, in_words, printable
 
@@ -58,7 +59,8 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
         )
     chosen, file = chosen_here(config, state), settings.users_file(config)
     _refuse_if_locked(chosen, "projects.exclude")
-    services = _services(chosen, file)  # before anything is changed, because this may fail for want of permission
+    # Before anything is changed, because this may fail for want of permission.
+    services, before = _services(chosen, file), agent_here(chosen)
     glob = glob_of(path)
     globs, mine = _as_it_may_lead_later(path, glob), list_in(file, "projects", "exclude")
     kept = [each for each in mine if each.removeprefix("!") not in globs]
@@ -78,7 +80,7 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
     typer.echo(printable(f"Excluded {' and '.join(globs)} in {' and in '.join(map(str, changed))}."))
     # At once, because counting what is left takes seconds if there is much, and forever on a mount that hangs.
     _tell_agents(now, services, is_no=True)
-    typer.echo(_change(_left(chosen), _left(now)))
+    typer.echo(_change(_left(before), _left(agent_here(now))))
     if dropped := _drop_left_behind(now) + sum(map(_drop_held, now.each())):
         typer.echo(f"Dropped {counted(dropped, 'file')} held for a failing sink.")
     typer.echo("What was already sent stays there; `collector forget --project` removes it from the embedded store.")
@@ -96,7 +98,7 @@ def include(path: Target, config: Config = None, state: StatePath = None) -> Non
     from collector.settings.editing import list_in, put_list
 
     chosen, file = chosen_here(config, state), settings.users_file(config)
-    glob, before = glob_of(path), _left(chosen)
+    glob, before = glob_of(path), _left(agent_here(chosen))
     directory = os.path.abspath(os.path.expanduser(path))
     services = _services(chosen, file)
     mine = list_in(file, "projects", "exclude")
@@ -118,10 +120,11 @@ def include(path: Target, config: Config = None, state: StatePath = None) -> Non
     now = chosen_here(config, state)
     if not _takes(now, directory):
         raise ConfigurationError(f"{glob} is still excluded {_why(now)}. Change it there.")
-    after = _left(now)
+    here = agent_here(now)
+    after = _left(here)
     typer.echo(printable(f"Included {glob}." if after != before or glob in mine else f"{glob} was not excluded."))
     typer.echo(_change(before, after))
-    if moment := max(map(_left_out_at, now.each())):
+    if moment := max(map(_left_out_at, here.each())):
         typer.echo(f"What was written before {moment} stays left out, as you asked; `collector reset` sends it.")
     _tell_agents(now, services)
 
@@ -144,7 +147,7 @@ def _services(chosen: settings.Settings, file: Path) -> list[Path]:
     from collector.keeping.lock import holder
     from collector.service.status_file import read_status
 
-    found = list(states_of_services(chosen, only_own=True))
+    found = states_beside(chosen.state.path)
     for each in chosen.each():
         reads = str(read_status(each.state_path).get("users_file") or file)
         if holder(each.state_path).startswith("collector run") and os.path.realpath(reads) != os.path.realpath(file):

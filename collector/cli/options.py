@@ -1,16 +1,13 @@
-"""Shared by several commands: options, their values as settings, and the installed services."""
+"""Shared by several commands: options, and their values as settings."""
 
 from __future__ import annotations
 
-import os
-import sys
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from collector import settings
 from collector.cli.verbosity import asked_level
 from collector.delivery.sinks.registry import SINKS
 
@@ -85,11 +82,3 @@ def flags(
 def day_of(moment: datetime | None) -> str:
     """The day that --since or --until names, in the store's format; empty if not given."""
     return moment.date().isoformat() if moment else ""
-
-
-def services_here() -> list[dict[str, str]]:
-    """The services installed for the user who runs this command."""
-    from collector.install.installed import services_of
-    from collector.install.plans import Person
-
-    return services_of(Person(settings.account(), os.getuid(), settings.home()), sys.platform)

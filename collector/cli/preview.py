@@ -10,6 +10,7 @@ import typer
 
 from collector import log, settings
 from collector.cli.options import Config, Roots, SinkName, SinkType, SinkUrl, StatePath, flags
+from collector.cli.which_agent import agent_here
 from collector.delivery.sinks.registry import SINKS
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def preview(
 
     Example: collector preview --source history --limit 5
     """
-    chosen = settings.load(config, flags(root, sink_url, sink_type, state), sinks=SINKS).one(sink)
+    chosen = agent_here(settings.load(config, flags(root, sink_url, sink_type, state), sinks=SINKS)).one(sink)
     log.configure(chosen.log.level, chosen.log.format)
     from collector.inspection.preview import Wanted, previewed  # imported here, so `--help` does not load the agent
 

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from collector import log, settings
 from collector.cli.options import SOME_LEFT, AsJson, Config, SinkName, StatePath, flags
-from collector.cli.pause import as_kept_at, states_of_services
+from collector.cli.which_agent import agent_here, agents_here
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import CollectorError
 from collector.keeping.quarantine import Quarantine
@@ -46,8 +46,8 @@ def _opened(config: Path | None, state: Path | None, sink: str | None) -> list[K
 
     loaded = settings.load(config, flags(state=state), sinks=SINKS)
     log.configure(loaded.log.level, loaded.log.format)
-    places = [as_kept_at(loaded, path) for path in states_of_services(loaded, only_own=True)]
-    kept = [(each, quarantine_of(each)) for agent in (loaded, *places) for each in agent.named(sink)]
+    every = [each for agent in agents_here(loaded) for each in agent.each() if sink in {None, each.sink_name}]
+    kept = [(each, quarantine_of(each)) for each in every or loaded.named(sink)]
     return [Kept(each, quarantine, quarantine.entries()) for each, quarantine in kept]
 
 
@@ -199,7 +199,7 @@ def reset(
 
     Example: collector reset --all
     """
-    loaded = settings.load(config, flags(state=state), sinks=SINKS)
+    loaded = agent_here(settings.load(config, flags(state=state), sinks=SINKS))
     if not sources and not everything and not forget:
         raise typer.BadParameter("name at least one source, or use --all.", param_hint="sources")
     from collector.assembly import held_of, state_of

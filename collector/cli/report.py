@@ -19,6 +19,7 @@ from rich.console import Console
 from collector import settings
 from collector.cli.options import AsJson, Config, Database, Since, Until, day_of
 from collector.cli.tables import Column, bars, shown
+from collector.cli.which_agent import agent_with_store
 from collector.delivery.sinks.registry import SINKS
 from collector.log import counted, printable, tame_json
 from collector.store import prices, queries, tool_use
@@ -29,6 +30,7 @@ LEAST_WIDTH = 40
 ENOUGH_OF_AN_ID = 8  # also for `preview`, which accepts the beginning of an id
 PIPE_WIDTH = 160  # for a file or a pipe, which need not fit into 80 columns
 OVERVIEW_ROWS = 15
+NO_MATCH = "The store has nothing that matches."
 IN_ORDER = frozenset({"day", "week", "month"})
 
 
@@ -104,6 +106,7 @@ def report(
     if days is not None:
         since = datetime.now(UTC) - timedelta(days=days - 1)
     chosen = settings.load(config, sinks=SINKS)
+    chosen = chosen if database else agent_with_store(chosen)
     path, table = database or chosen.database_path, prices.load(chosen.store.prices)
     selection = Selection(day_of(since), day_of(until), project, model, host, user, agent)
     if by is None:
@@ -117,7 +120,7 @@ def report(
     elif as_csv:
         _print_csv(rows)
     elif by is None:
-        _overview(summary, _console(), limit, is_cost=cost)
+        _overview(summary, selection, _console(), limit, is_cost=cost)
     else:
         _table_by(by, rows, _console(), limit, is_cost=cost)
     if not (json or as_csv) and (said := _reach(by, selection)):
@@ -148,7 +151,7 @@ def _key(by: By) -> str:
 
 def _table_by(by: By, rows: list[dict[str, Any]], console: Console, limit: int, *, is_cost: bool) -> None:
     if not rows:
-        console.print("The store has nothing that matches.")
+        console.print(NO_MATCH)
         return
     if by is By.session:
         rows = [row | {"title": row["title"] or row["session_id"][:ENOUGH_OF_AN_ID]} for row in rows]
@@ -172,10 +175,9 @@ def _table_by(by: By, rows: list[dict[str, Any]], console: Console, limit: int, 
         console.print(note, soft_wrap=True)
 
 
-def _overview(summary: dict[str, Any], console: Console, limit: int, *, is_cost: bool) -> None:
+def _overview(summary: dict[str, Any], chosen: Selection, console: Console, limit: int, *, is_cost: bool) -> None:
     if not summary["events"]:
-        period = summary["since"] or summary["until"]
-        console.print("The store has no events" + (" in this period." if period else " yet."))
+        console.print("The store has no events yet." if chosen == EVERYTHING else NO_MATCH)
         return
     columns = (*TOKENS, COST) if is_cost else TOKENS
     labels = (Column("day", "day", 0, "text"), Column("model", "model", 0, "text"))

@@ -22,6 +22,7 @@ from collector.cli.preview import start_of
 from collector.cli.progress import ProgressBar
 from collector.cli.scan import print_ledger, stopping_on_signals
 from collector.cli.verbosity import is_quiet
+from collector.cli.which_agent import agent_with_store
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError
 from collector.flow.interrupt import Interrupt
@@ -54,6 +55,7 @@ def resend(
     """
     if not from_store:
         raise typer.BadParameter("required: it says where to send from.", param_hint="--from-store")
+    usual = settings.load(config, flags(state=state), sinks=SINKS, sends=False)
     given = flags(None, sink_url, sink_type, state, max_wait)
     chosen = settings.load(config, given, sinks=SINKS).one(sink)
     log.configure(chosen.log.level, chosen.log.format)
@@ -66,13 +68,13 @@ def resend(
     from collector.service.resend import resend as send_again
 
     hold_little_memory()
-    ledger, interrupt = Ledger(), Interrupt()
+    ledger, interrupt, database = Ledger(), Interrupt(), agent_with_store(usual).database_path
     bar = ProgressBar(interrupt)
     parts = assembled(chosen, "resend", interrupt=interrupt, observer=bar)
     with stopping_on_signals(interrupt, lambda: bar.has_begun), parts as flow:
         try:
             with bar:
-                send_again(flow, chosen.database_path, ledger, since=start_of(since), said=since or "", is_again=again)
+                send_again(flow, database, ledger, since=start_of(since), said=since or "", is_again=again)
         finally:
             if json or not is_quiet():
                 print_ledger(ledger, as_json=json)

@@ -82,7 +82,7 @@ def run(
 
 
 def _leave(*_: object) -> None:
-    """Handles a stop before anything has begun. Raises nothing: what is imported then might wrap or drop it."""
+    """Handles a stop before anything has begun. Not by an exception, which modules may lose while they load."""
     os._exit(0)
 
 

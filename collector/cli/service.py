@@ -294,18 +294,22 @@ def _service(
     program: Path | None, config: Path | None, env: list[str], person: Person, kind: Platform, *, system: bool
 ) -> ServiceFile:
     """The service file's contents: the command with absolute paths, the variables, and the writable directories."""
-    variables = [("COLLECTOR_CONFIG", str(_existing(config)))] if config else []
+    # Without these, the service would read another configuration file than this person's commands, or write elsewhere.
+    variables = settings.moved_places() if not system else {}
+    if config:
+        variables["COLLECTOR_CONFIG"] = str(_existing(config))
     for pair in env:
         name, equals, value = pair.partition("=")
         if not equals or not name.isidentifier() or not value.isprintable():
             raise ServiceError(f"--env {name}: write it as NAME=VALUE, on one line. Nothing was changed.")
-        variables.append((name, value))
+        variables[name] = value
     writable: tuple[str, ...] = ()
     if kind is Platform.systemd and not system:
-        known = settings.load(config, sinks=SINKS)
-        places = (known.state_path.parent, known.database_path.parent, settings.cache_directory())
+        with settings.as_in_a_service(variables):
+            known = settings.load(sinks=SINKS)
+            places = (known.state_path.parent, known.database_path.parent, settings.cache_directory())
         writable = tuple(dict.fromkeys(str(place) for place in places))
-    return ServiceFile(_command(program), person.home, writable, tuple(variables))
+    return ServiceFile(_command(program), person.home, writable, tuple(variables.items()))
 
 
 def _existing(config: Path) -> Path:

@@ -11,7 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from collector import settings
-from collector.cli.options import AsJson, Config, Roots, SinkType, SinkUrl, StatePath, flags, services_here
+from collector.cli.options import AsJson, Config, Roots, SinkType, SinkUrl, StatePath, flags
+from collector.cli.which_agent import agent_among, is_running, services_here
 from collector.delivery.sinks.registry import SINKS
 from collector.log import TIMESTAMP, counted, in_words, printable, tame_json
 
@@ -40,7 +41,9 @@ def status(
     chosen = settings.load(config, flags(root, sink_url, sink_type, state), sinks=SINKS)
     try:
         while True:
-            _show(status_of_each(chosen, services_here), as_json=json, is_screen=watch and sys.stdout.isatty())
+            services = None if is_running(chosen) else services_here()
+            agent = agent_among(chosen, services or (), with_others=True)
+            _show(status_of_each(agent, services), as_json=json, is_screen=watch and sys.stdout.isatty())
             if not watch:
                 return
             time.sleep(EVERY_SECONDS)

@@ -17,7 +17,7 @@ import typer
 
 from collector import settings
 from collector.cli.options import SOME_LEFT, AsJson, Config, Database, Since, StatePath, Until, day_of, flags
-from collector.cli.pause import as_kept_at, states_of_services
+from collector.cli.which_agent import agent_with_store, agents_here
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import CollectorError
 from collector.files import only_for_this_user
@@ -36,6 +36,7 @@ class NotPossible(CollectorError):
 
 def _opened(config: Path | None, database: Path | None) -> tuple[Settings, Path]:
     chosen = settings.load(config, sinks=SINKS)
+    chosen = chosen if database else agent_with_store(chosen)
     return chosen, database or chosen.database_path
 
 
@@ -201,15 +202,16 @@ def forget(
 
     Example: collector forget --project ~/work/shop
     """
+    for name, given in (("--session", session), ("--project", project)):
+        if given is not None and not given.strip():  # as from a variable that is not set
+            raise typer.BadParameter("must not be empty. Nothing was removed.", param_hint=name)
     if project is not None and ("/" in project or project.startswith("~") or project in (".", "..")):
         project = os.path.abspath(os.path.expanduser(project))
     choice = Choice(session, project, day_of(before) or None)
     if not choice.described:
         raise typer.BadParameter("say what to remove: --session, --project or --before.", param_hint="--session")
     chosen = settings.load(config, flags(state=state), sinks=SINKS)
-    # This user's own agent, and the system service that runs for this user.
-    places = [] if database else [as_kept_at(chosen, path) for path in states_of_services(chosen, only_own=True)]
-    agents = [chosen, *places]
+    agents = [chosen] if database else agents_here(chosen)
     # Who sends elsewhere has no store, but may have something held or quarantined.
     stores = {database or each.database_path: each for each in reversed(agents)}
     there = [path for path in stores if database or path.exists()]

@@ -12,6 +12,7 @@ import typer
 from collector import settings
 from collector.cli.options import Config, Database
 from collector.cli.receive import listening
+from collector.cli.which_agent import agent_with_store
 from collector.delivery.sinks.registry import SINKS
 from collector.settings import Settings
 
@@ -36,6 +37,7 @@ def web(
     from collector.store.server import run_until_signal, serving
 
     chosen = settings.load(config, sinks=SINKS)
+    chosen = chosen if database else agent_with_store(chosen)
     path = database or chosen.database_path
     prices = price_table.load(chosen.store.prices)
     open_to_read(path, prices).close()  # raises if it is unusable, before a browser is opened

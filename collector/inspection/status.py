@@ -1,6 +1,6 @@
 """How the agent is doing: from its status file while it is running, otherwise from the state and a look at the roots.
 
-In: the settings, and a way to find installed services. Out: a report, plain data of the same shape in both cases.
+In: the settings, and what is known of installed services. Out: a report, plain data of the same shape in both cases.
 Invariant: nothing is locked or repaired.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,26 +26,13 @@ from collector.keeping.pause import standstill
 from collector.reading.discover import discover
 from collector.service.figures import Lag
 from collector.service.status_file import read_status
-from collector.settings import Settings, account
+from collector.settings import Settings
 
 
-def status_report(settings: Settings, find_services: Callable[[], list[dict[str, str]]] = list) -> dict[str, Any]:
-    """The report, from this user's agent or from the system service that works for them."""
-    report = _report(settings)
-    if report["is_running"]:
-        return report
-    services = find_services()
-    for facts in services:
-        theirs = _report_of(facts, settings)
-        if theirs and (theirs["is_running"] or facts["unit"] == f"collector@{account()}.service"):
-            report = theirs
-    report["services"] = services
-    return report
-
-
-def status_of_each(settings: Settings, find_services: Callable[[], list[dict[str, str]]] = list) -> dict[str, Any]:
+def status_of_each(settings: Settings, services: Sequence[Mapping[str, str]] | None = None) -> dict[str, Any]:
     """The report. With several sinks, it is that of the first, with the reports of all under `sinks`, by name."""
-    reports = {each.sink_name or UNNAMED: status_report(each, find_services) for each in settings.each()}
+    asked = {} if services is None else {"services": services}
+    reports = {each.sink_name or UNNAMED: status_report(each) | asked for each in settings.each()}
     first = next(iter(reports.values()))
     if len(reports) == 1:
         return first
@@ -54,16 +41,7 @@ def status_of_each(settings: Settings, find_services: Callable[[], list[dict[str
     return {**first, "lag": lag, "is_running": is_running, "sinks": reports}
 
 
-def _report_of(facts: dict[str, str], settings: Settings) -> dict[str, Any] | None:
-    """The report of a system service, if its state is elsewhere and this user may read it."""
-    path = Path(facts.get("keeps", ""), "state.json")
-    if not facts.get("keeps") or settings.state.path is not None or not os.access(path.parent, os.R_OK | os.X_OK):
-        return None
-    kept = settings.state.model_copy(update={"path": path})
-    return _report(settings.model_copy(update={"state": kept}))
-
-
-def _report(settings: Settings) -> dict[str, Any]:
+def status_report(settings: Settings) -> dict[str, Any]:
     """The report on one state."""
     named = holder(settings.state_path)
     told = read_status(settings.state_path)

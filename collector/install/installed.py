@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import pwd
 import re
+import shlex
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +20,7 @@ from collector.install.templates import ServiceError
 
 PROPERTIES = (
     *("LoadState", "ActiveState", "SubState", "UnitFileState", "FragmentPath", "MainPID", "ActiveEnterTimestamp"),
-    *("StatusText", "NRestarts", "Result", "ExecMainStatus"),
+    *("StatusText", "NRestarts", "Result", "ExecMainStatus", "Environment"),
 )
 
 
@@ -82,6 +83,9 @@ def systemd_facts(person: Person, *, system: bool) -> dict[str, str]:
     }
     if system:
         facts["keeps"] = f"/var/lib/collector/{person.name}"
+    with contextlib.suppress(ValueError):  # quoted in a way that no shell knows
+        variables = dict(word.partition("=")[::2] for word in shlex.split(told.get("Environment", "")))
+        facts |= {"config": variables["COLLECTOR_CONFIG"]} if "COLLECTOR_CONFIG" in variables else {}
     if is_running:
         facts |= {"since": told["ActiveEnterTimestamp"], "process": told["MainPID"], "says": told["StatusText"]}
     elif told["Result"] != "success":

@@ -6,9 +6,11 @@ environment.py reads everything else that the environment says.
 from __future__ import annotations
 
 from collector.settings.environment import (
+    as_in_a_service,
     cache_directory,
     credential,
     home,
+    moved_places,
     notify_socket,
     read_secret,
     state_key,
@@ -20,22 +22,26 @@ from collector.settings.fingerprint import fingerprint
 from collector.settings.git_identity import git_identity
 from collector.settings.identity import account, machine_id
 from collector.settings.layers import Origins
-from collector.settings.loading import load, no_file, set_here, users_file
+from collector.settings.loading import A_FLAG, load, load_for_service, no_file, set_here, users_file
 from collector.settings.model import Settings, masked, state_file, token_path, token_places, with_sinks
 from collector.settings.proxies import proxy_of
 
 __all__ = [
+    "A_FLAG",
     "Origins",
     "Settings",
     "account",
+    "as_in_a_service",
     "cache_directory",
     "credential",
     "fingerprint",
     "git_identity",
     "home",
     "load",
+    "load_for_service",
     "machine_id",
     "masked",
+    "moved_places",
     "no_file",
     "notify_socket",
     "proxy_of",

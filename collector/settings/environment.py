@@ -6,7 +6,9 @@ ConfigurationError that names the setting, never the secret.
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import platformdirs
@@ -16,6 +18,13 @@ from collector.files import read_plain
 
 # Where an administrator configures the machine for everybody: collector.toml and conf.d/*.toml.
 SYSTEM_DIRECTORY = Path("/etc/collector")
+ENV_PREFIX = "COLLECTOR_"
+PLACES = {
+    "XDG_CONFIG_HOME": platformdirs.user_config_path,
+    "XDG_STATE_HOME": platformdirs.user_state_path,
+    "XDG_DATA_HOME": platformdirs.user_data_path,
+    "XDG_CACHE_HOME": platformdirs.user_cache_path,
+}
 
 
 def home() -> str:
@@ -93,6 +102,32 @@ def state_directory() -> Path:
     """$STATE_DIRECTORY under systemd, otherwise the platform's directory for state."""
     given = os.environ.get("STATE_DIRECTORY", "").split(":")[0]
     return Path(given) if given else platformdirs.user_state_path("collector")
+
+
+def moved_places() -> dict[str, str]:
+    """The variables of this process that move files of ours; one that names the usual place is left out."""
+    named = {name: value for name, value in os.environ.items() if name in PLACES}
+    here = {name: PLACES[name]("collector") for name in named}
+    with _environment({name: value for name, value in os.environ.items() if name not in PLACES}):
+        return {name: value for name, value in named.items() if PLACES[name]("collector") != here[name]}
+
+
+def as_in_a_service(given: Mapping[str, str]) -> contextlib.AbstractContextManager[None]:
+    """While the block runs, this process has the variables that a service is given, and none that configure it here."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(ENV_PREFIX)}
+    return _environment({**kept, **given})
+
+
+@contextlib.contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    before = dict(os.environ)
+    os.environ.clear()
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def variable(name: str) -> str:

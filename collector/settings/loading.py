@@ -26,9 +26,9 @@ from pydantic_settings import (
 
 from collector.errors import ConfigurationError
 from collector.files import read_plain
-from collector.settings.environment import SYSTEM_DIRECTORY, user_config
+from collector.settings.environment import ENV_PREFIX, SYSTEM_DIRECTORY, user_config
 from collector.settings.layers import Keys, Layer, Origins, Rank, merge
-from collector.settings.model import ENV_PREFIX, Settings, keys_of, section_of, state_in, with_sinks
+from collector.settings.model import Settings, keys_of, section_of, state_in, with_sinks
 from collector.settings.options import RootSetting, SinkSettings, refuse_clear_text
 from collector.settings.section import Section
 from collector.settings.sinks import DeclaredSink, Sinks, options_in
@@ -69,26 +69,50 @@ def load(
     if mine is not None and not any(_is_same_file(mine, path) for path in files):
         files.append(mine)
         layers.append(_layer(mine, Rank.USER, names))
-    layers.append(
-        Layer(Rank.ENVIRONMENT, _variables(model), lambda keys: f"the environment variable {_variable_of(keys)}")
-    )
-    layers.append(Layer(Rank.FLAG, flags or {}, lambda _: A_FLAG))
-    merged = merge(layers)
-    said_no = no_file(state_in(merged.values))
-    if _is_there(said_no):
-        files.append(said_no)
-        merged = merge([*layers[:-2], _layer_of_a_no(said_no), *layers[-2:]])
-    origins = merged.origins([str(path) for path in files], str(users_file(given)))
-    try:
-        settings: Settings = _model_of_values(model)(**merged.values).with_origins(origins)
-    except ValidationError as error:
-        raise ConfigurationError(_explain(error, names, origins)) from None
-    _check(settings)
-    _refuse_relative(settings, origins)
+    nearest = [
+        Layer(Rank.ENVIRONMENT, _variables(model), lambda keys: f"the environment variable {_variable_of(keys)}"),
+        Layer(Rank.FLAG, flags or {}, lambda _: A_FLAG),
+    ]
+    settings = _in_force(model, files, layers, nearest, str(users_file(given)))
     for number, each in enumerate(settings.each()) if sends else ():
         check_sink(each.sink, sinks[each.sink_type], f"sinks.{each.sink_name}" if each.sink_name else "sink")
         if each.sink_name in {other.sink_name for other in settings.each()[:number]}:
             raise ConfigurationError(f"sinks: two of them are named {each.sink_name}. Give each a name of its own.")
+    return settings
+
+
+def load_for_service(state: Path, given: Path | None, *, sinks: Sinks, system: Path | None = None) -> Settings:
+    """The settings of the system service that keeps this state, and beside it the embedded store. It sees neither the
+    user's file, but perhaps one that it was given, nor the variables of this shell."""
+    model = with_sinks(sinks)
+    names = [".".join(keys) for keys in keys_of(model)]
+    files = _system_files(system or SYSTEM_DIRECTORY)
+    kept = {"state": {"path": str(state)}, "store": {"database": str(state.with_name("events.db"))}}
+    unit = Layer(Rank.SYSTEM, kept, lambda _: "the unit of the service")
+    layers = [unit, *(_layer(path, Rank.SYSTEM, names) for path in files)]
+    if given is not None and _is_there(given):
+        files.append(given)
+        layers.append(_layer(given, Rank.USER, names))
+    return _in_force(model, files, layers, [], str(given or ""))
+
+
+def _in_force(
+    model: type[Settings], files: list[Path], layers: Sequence[Layer], nearest: Sequence[Layer], users_file: str
+) -> Settings:
+    """The settings that these layers make: files first, with the file that holds a no, then what is nearest to the
+    person."""
+    merged = merge([*layers, *nearest])
+    said_no = no_file(state_in(merged.values))
+    if _is_there(said_no):
+        files.append(said_no)
+        merged = merge([*layers, _layer_of_a_no(said_no), *nearest])
+    origins = merged.origins([str(path) for path in files], users_file)
+    try:
+        settings: Settings = _model_of_values(model)(**merged.values).with_origins(origins)
+    except ValidationError as error:
+        raise ConfigurationError(_explain(error, [".".join(keys) for keys in keys_of(model)], origins)) from None
+    _check(settings)
+    _refuse_relative(settings, origins)
     return settings
 
 

@@ -20,7 +20,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from collector.errors import ConfigurationError
 from collector.settings.addresses import told
-from collector.settings.environment import credential, credential_places, read_secret, state_directory
+from collector.settings.environment import ENV_PREFIX, credential, credential_places, read_secret, state_directory
 from collector.settings.identity import machine_id
 from collector.settings.layers import Origins
 from collector.settings.options import (
@@ -47,7 +47,6 @@ from collector.settings.options import (
 from collector.settings.section import Section
 from collector.settings.sinks import DeclaredSink, Sinks, named_section, options_in, sink_section
 
-ENV_PREFIX = "COLLECTOR_"
 MASK = "********"
 OptionsT = TypeVar("OptionsT", bound=Section)
 

@@ -28,6 +28,15 @@ def slow(event, arguments):
         os.write(2, b"finding"); time.sleep(60)
 import sys; sys.addaudithook(slow)
 """
+# Sends itself a signal when a module is looked for, from where Python loses exceptions, as imports do at any moment.
+LOSES_EXCEPTIONS = """
+import os, signal, sys, weakref
+class Finder:
+    def find_spec(self, name, *_):
+        if name == "{module}":
+            weakref.ref(Finder(), lambda _: (os.kill(os.getpid(), signal.{signal}), [None for _ in range(1000)]))
+sys.meta_path.insert(0, Finder())
+"""
 
 
 class Terminal:
@@ -104,6 +113,19 @@ def test_ctrl_c_during_the_start_the_preparation_of_rules_and_discovery(
         ended[moment] = (terminal.code(), terminal.said)
     assert ended == dict.fromkeys(moments, (INTERRUPTED, ["collector: Interrupted."]))
     assert sink.posts == []
+
+
+@pytest.mark.parametrize(
+    ("module", "signal", "code"),
+    [("collector.cli", "SIGINT", INTERRUPTED), ("collector.service.loop", "SIGTERM", 0)],
+)
+def test_a_signal_while_modules_load_is_not_lost(
+    agent: Agent, tmp_path: Path, module: str, signal: str, code: int
+) -> None:
+    text = LOSES_EXCEPTIONS.format(module=module, signal=signal)
+    environment = {**agent.environment, **module_first(tmp_path / "1", "sitecustomize", text, agent)}
+    done = subprocess.run([*COLLECTOR, "run", *agent.places()], env=environment, timeout=PATIENCE, check=False)
+    assert done.returncode == code
 
 
 def test_ctrl_c_while_waiting_for_a_failing_sink(agent: Agent, sink: Sink) -> None:

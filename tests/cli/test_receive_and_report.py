@@ -211,11 +211,12 @@ def test_heartbeats_and_canaries_are_in_no_total(database: Path, tmp_path: Path)
     assert (info["events"], info["first_time"]) == (1, info["last_time"])
 
 
-def test_an_empty_report_says_so(database: Path) -> None:
+@pytest.mark.parametrize("filtered", [("--since", "2027-01-01"), ("--project", "another")])
+def test_a_report_on_nothing_says_whether_the_store_is_empty(database: Path, filtered: tuple[str, str]) -> None:
+    fill(database)
+    assert run("report", "--database", database).stdout == "The store has no events yet.\n"
     fill(database, reply("msg-1", 7))
-    assert run("report", "--database", database, "--since", "2027-01-01").stdout == (
-        "The store has no events in this period.\n"
-    )
+    assert run("report", "--database", database, *filtered).stdout == "The store has nothing that matches.\n"
 
 
 @pytest.mark.parametrize("command", [("report",), ("store", "info"), ("web",)])

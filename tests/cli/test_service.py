@@ -63,6 +63,30 @@ def test_a_dry_run_shows_exactly_what_would_be_written(
     assert [line for line in shown.splitlines() if line.startswith("systemctl")] == manager.calls
 
 
+def test_the_service_keeps_its_files_where_this_persons_commands_look_for_them(
+    manager: ServiceManager, scratch_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", "/data/my state")
+    monkeypatch.setenv("XDG_DATA_HOME", f"{scratch_home}/.local/share")  # the usual place
+    assert run(["service", "install", "--dry-run", *PROGRAM, *SYSTEMD]) == 0
+    shown = capsys.readouterr().out
+    assert re.findall("^Environment=(.*XDG.*)", shown, re.MULTILINE) == ['"XDG_STATE_HOME=/data/my state"']
+    assert 'ReadWritePaths="-/data/my state/collector" -%h/.local/share/collector -%h/.cache/collector\n' in shown
+    assert run(["service", "install", "--dry-run", *PROGRAM, *LAUNCHD]) == 0
+    assert "<key>XDG_STATE_HOME</key>" in capsys.readouterr().out
+
+
+def test_the_service_may_write_where_its_own_variables_say_and_not_those_of_the_shell(
+    manager: ServiceManager, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLLECTOR_STATE__PATH", "/of/the/shell/state.json")
+    given = ["--env", "COLLECTOR_STATE__PATH=/of/the/service/state.json"]
+    assert run(["service", "install", "--dry-run", *PROGRAM, *SYSTEMD, *given]) == 0
+    assert "ReadWritePaths=-/of/the/service " in capsys.readouterr().out
+    assert run(["service", "install", "--dry-run", *PROGRAM, *SYSTEMD]) == 0
+    assert "ReadWritePaths=-%h/.local/state/collector " in capsys.readouterr().out
+
+
 def test_variables_that_the_service_will_not_have_are_named(
     manager: ServiceManager, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from collector.settings import Settings, account
+from collector.settings import Settings
 from collector.settings.disclosure import destination, is_remote, name_of, statement
 from tests.build import Home
 from tests.inside import Inside
@@ -75,20 +75,6 @@ def test_who_has_agreed_may_say_no_to_a_project_without_agreeing_again(agent: In
     agent.run("exclude", "/work/private", "--state", str(agent.state), env=there)
     assert "nobody has acknowledged" not in agent.scan(**asked).stderr
     assert len(agent.sink.ids()) == 1
-
-
-def test_a_system_service_hears_that_whom_it_works_for_has_agreed(
-    agent: Inside, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = {"COLLECTOR_DISCLOSURE__REQUIRE_ACK": "true"}
-    keeps = tmp_path / "var" / "lib" / "collector" / account()
-    keeps.mkdir(parents=True)
-    service = {"unit": f"collector@{account()}.service", "state": "running", "keeps": str(keeps)}
-    monkeypatch.setattr("collector.cli.pause.services_here", lambda: [service])
-    assert agent.sink is not None
-    agent.run("agree", env={**asked, "COLLECTOR_SINK__URL": agent.sink.url})
-    agent.state = keeps / "state.json"
-    assert "nobody has acknowledged" not in agent.scan(**asked).stderr
 
 
 def test_the_embedded_store_needs_no_agreement(agent: Inside) -> None:

@@ -55,11 +55,24 @@ def test_a_project_is_forgotten_however_its_path_is_said(
     assert json.loads(forgotten.stdout)["events"] == 1, forgotten.stderr
 
 
+@pytest.mark.parametrize("option", ["--project", "--session"])
+def test_an_empty_name_as_from_an_unset_variable_forgets_nothing(home: Home, option: str) -> None:
+    with Sink(then=poison(lambda event: "diary" in event["text"])) as sink:
+        agent: Agent = Inside(home, sink)
+        agent.scan()
+    state = "--state", str(agent.state)
+    agent.run("scan", "--sink-type", "store", "--root", str(home.root), *state)
+    refused = agent.run("forget", option, "", "--yes", *state)
+    assert (refused.code, "must not be empty" in refused.stderr) == (2, True)
+    assert json.loads(agent.run("store", "info", "--json").stdout)["events"] == 2
+    assert len(agent.run("quarantine", "list", "--json", *state).stdout.splitlines()) == 1
+
+
 def test_a_system_service_forgets_as_well(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     keeps = tmp_path / "var" / "lib" / "collector" / account()
     keeps.mkdir(parents=True)
     service = {"unit": f"collector@{account()}.service", "state": "running", "keeps": str(keeps)}
-    monkeypatch.setattr("collector.cli.pause.services_here", lambda: [service])
+    monkeypatch.setattr("collector.install.installed.services_of", lambda *_: [service])
     agent: Agent = Inside(home, None)
     as_service = {"STATE_DIRECTORY": str(keeps)}
     assert agent.run("scan", "--root", str(home.root), env=as_service).code == 0
@@ -75,7 +88,7 @@ def test_what_a_system_service_set_aside_is_shown_to_whom_it_works_for(
     keeps = tmp_path / "var" / "lib" / "collector" / account()
     keeps.mkdir(parents=True)
     service = {"unit": f"collector@{account()}.service", "state": "running", "keeps": str(keeps)}
-    monkeypatch.setattr("collector.cli.pause.services_here", lambda: [service])
+    monkeypatch.setattr("collector.install.installed.services_of", lambda *_: [service])
     with Sink(then=poison(lambda event: "diary" in event["text"])) as sink:
         agent: Agent = Inside(home, None, {"COLLECTOR_SINK__URL": sink.url})
         agent.run("scan", "--root", str(home.root), env={"STATE_DIRECTORY": str(keeps)})

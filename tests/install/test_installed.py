@@ -76,10 +76,12 @@ def test_without_a_service_of_ones_own_those_of_others_are_shown(
     enabled.mkdir(parents=True)
     for name in (account, "a-deleted-account"):
         (enabled / f"collector@{name}.service").touch()
-    says(manager, **{account: RUNNING + ENABLED + ALWAYS})
+    given = 'Environment=A=1 "COLLECTOR_CONFIG=/srv/our files/collector.toml"\n'
+    says(manager, **{account: RUNNING + ENABLED + ALWAYS + given})
     [facts] = services_of(replace(person, name="nobody-here"), "linux", machine)
     assert (facts["unit"], facts["says"]) == (f"collector@{account}.service", "nothing waiting")
     assert facts["keeps"] == f"/var/lib/collector/{account}"
+    assert facts["config"] == "/srv/our files/collector.toml"
 
 
 def test_if_the_manager_does_not_answer_the_unit_files_tell(

@@ -16,7 +16,8 @@ from pydantic.fields import FieldInfo
 
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import EXIT_CODES
-from collector.settings.model import ENV_PREFIX, section_of, with_sinks
+from collector.settings.environment import ENV_PREFIX
+from collector.settings.model import section_of, with_sinks
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PAGE_PATH = REPOSITORY / "docs" / "configuration.md"

@@ -167,6 +167,8 @@ def the_system_unit_starts_and_ships() -> None:
     _is_running_and_ships(SYSTEM_UNIT)
     assert stat.S_IMODE(SYSTEM_UNIT.state.stat().st_mode) == 0o700
     assert SYSTEM_UNIT.state.owner() == "alice"
+    listed = command("collector", "preview", "--json", user="alice").splitlines()
+    assert {json.loads(line)["state"] for line in listed} == {"sent"}, "alice was not shown what her service has sent"
     alice().sink.clear_script()
 
 

@@ -1,0 +1,102 @@
+"""Which agent a command is about: this user's own, or the system service that works for them.
+
+In: the settings of this user's own agent. Out: settings, each as its agent has them, with the places of its files. A no
+is for every agent; what a person looks at is the one that works here.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from collector import settings
+from collector.delivery.sinks.registry import SINKS
+from collector.errors import StateError
+from collector.keeping.lock import holder
+from collector.settings import Settings
+
+
+def services_here() -> list[dict[str, str]]:
+    """The services installed for the user who runs this command."""
+    from collector.install.installed import services_of
+    from collector.install.plans import Person
+
+    return services_of(Person(settings.account(), os.getuid(), settings.home()), sys.platform)
+
+
+def agent_here(chosen: Settings) -> Settings:
+    """The agent that works for this user: the system service, unless an agent of their own is running or named."""
+    return chosen if is_running(chosen) else agent_among(chosen, services_here(), with_others=False)
+
+
+def agent_among(chosen: Settings, services: Sequence[Mapping[str, str]], *, with_others: bool) -> Settings:
+    """The same, of these services; of other users' only one that is running, which root would want to know of."""
+    for facts in () if _is_named(chosen) else sorted(services, key=_is_of_this_user, reverse=True):
+        if not facts.get("keeps") or not os.access(facts["keeps"], os.R_OK | os.X_OK):
+            continue
+        service = _settings_of(facts)
+        if _is_of_this_user(facts) or (with_others and is_running(service)):
+            return service
+    return chosen
+
+
+def agent_with_store(chosen: Settings) -> Settings:
+    """The same, with its embedded store; with this user's own if it has none, or if they name one."""
+    found = agent_here(chosen)
+    has_store = chosen.store.database is None and found.database_path.exists()
+    return found if has_store else found.model_copy(update={"store": chosen.store})
+
+
+def agents_here(chosen: Settings, *, with_others: bool = False) -> list[Settings]:
+    """This user's own agent, and the services of `states_beside`."""
+    return [chosen, *map(_settings_of, _services_beside(chosen.state.path, with_others=with_others))]
+
+
+def states_beside(named: Path | None, *, with_others: bool = False) -> list[Path]:
+    """The states of system services that work for this user besides the usual one; none if a person names a state. If
+    there is no such service, perhaps those of others, which concern root. Raises StateError if this user may not write
+    there."""
+    return list(map(_state_of, _services_beside(named, with_others=with_others)))
+
+
+def _services_beside(named: Path | None, *, with_others: bool) -> Iterator[dict[str, str]]:
+    for facts in services_here() if named is None else ():
+        path = _state_of(facts)
+        if not facts.get("keeps") or path == settings.state_file(None) or not path.parent.exists():
+            continue
+        if os.access(path.parent, os.W_OK | os.X_OK):
+            if with_others or _is_of_this_user(facts):
+                yield facts
+        elif _is_of_this_user(facts):
+            raise StateError(
+                f"{facts['unit']} keeps its state in {path.parent}, where you may not write. Run this command as that "
+                "service's user (`sudo -u`), or ask whoever administers this machine."
+            )
+
+
+def is_running(chosen: Settings) -> bool:
+    """Whether this agent is running, for any of its sinks."""
+    return any(holder(each.state_path).startswith("collector run") for each in chosen.each())
+
+
+def _is_named(chosen: Settings) -> bool:
+    """Whether a person says which agent they mean: by its state, its configuration file, or other flags."""
+    flags = {key for key, place in chosen.origins.places.items() if place == settings.A_FLAG}
+    is_usual = chosen.origins.users_file == str(settings.user_config())
+    return chosen.state.path is not None or not is_usual or bool(flags - {"log.level"})
+
+
+def _settings_of(facts: Mapping[str, str]) -> Settings:
+    """The settings of a system service: not those of the user's file, nor of this shell."""
+    file = Path(facts["config"]) if "config" in facts else None
+    return settings.load_for_service(_state_of(facts), file, sinks=SINKS)
+
+
+def _state_of(facts: Mapping[str, str]) -> Path:
+    return Path(facts.get("keeps", ""), "state.json")
+
+
+def _is_of_this_user(facts: Mapping[str, str]) -> bool:
+    return facts["unit"] == f"collector@{settings.account()}.service"
