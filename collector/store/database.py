@@ -99,6 +99,7 @@ def open_to_write(
             connection.execute("PRAGMA checkpoint_fullfsync = ON")
             connection.execute("PRAGMA wal_autocheckpoint = 8000")  # pages: 32 MB
             connection.execute("PRAGMA journal_size_limit = 67108864")
+            connection.execute("PRAGMA secure_delete = ON")  # the default of some systems only
             if version < VERSION or not schema.is_current(connection, prices):
                 _bring_up_to_date(connection, path, prices)
         return connection

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import random
 import re
 from contextlib import closing
 from pathlib import Path
@@ -16,7 +17,7 @@ from collector import cli
 from collector.store.report import summarize
 from collector.store.writer import Writer
 from tests.store.sample_set import PROMPTS, sample_events
-from tests.store.samples import Event, event, reply, row_of
+from tests.store.samples import Event, calls, event, reply, row_of
 from tests.store.test_upgrade import of_version_1
 
 EVENTS = list({each["id"]: each for each in sample_events()}.values())
@@ -280,6 +281,22 @@ def test_forgetting_asks_removes_and_leaves_a_note(
     assert Told(capsys, "forget", "--database", store).code == 2
     told = Told(capsys, "store", "sql", "SELECT selection, events FROM removals", "--database", store)
     assert json.loads(told.out) == {"selection": "session", "events": count}
+
+
+def test_nothing_of_a_forgotten_project_is_left_in_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The ids of calls are as good as random, so they share pages, which SQLite splits and copies."""
+    store, chance, made = tmp_path / "events.db", random.Random(3), list[Event]()
+    for _ in range(2000):
+        name = "kept" if chance.randrange(20) else "zanzibar"
+        call = (f"{chance.getrandbits(128):032x}-{name}", "Bash")
+        made.append(calls(call, project=name, session_id=f"{name}{chance.randrange(50)}"))
+    for start in range(0, len(made), 100):
+        fill(store, *made[start : start + 100])
+    kept = sum(each["project"] == "kept" for each in made)
+    assert b"zanzibar" in store.read_bytes()
+    assert Told(capsys, "forget", "--project", "zanzibar", "--yes", "--database", store).code == 0
+    assert b"zanzibar" not in b"".join(path.read_bytes() for path in tmp_path.glob("events.db*"))
+    assert summarize(store)["events"] == kept
 
 
 def test_forget_drops_quarantined_entries_too(
