@@ -182,6 +182,21 @@ def test_each_cell_names_its_column_because_phones_show_no_headings(browser: Bro
             assert [row for row in rows if row != names] == [], path
 
 
+def test_when_shows_activity_without_a_typed_prompt(tmp_path: Path) -> None:
+    browser = Browser(stored(tmp_path / "events.db", [reply("m1", 40, time=day(1)), reply("m2", 40, time=day(20))]))
+    words = browser.signed_in().words("/when")
+    assert "No prompts in this period" in words
+    assert "2026-03-20 1 1" in words[words.index("Busiest days") :]
+    assert 'name="measure" value="output"' in browser.get("/when?measure=output").text  # kept when a filter is applied
+
+
+def test_a_chart_that_does_not_begin_with_the_period_says_so(tmp_path: Path) -> None:
+    events = [event(origin="human", time=f"{year}-03-01T10:00:00.000Z") for year in (2025, 2026)]
+    browser = Browser(stored(tmp_path / "events.db", events)).signed_in()
+    assert "leaves out the first 246 days" in browser.words("/when?days=all")
+    assert "leaves out" not in browser.words("/when")
+
+
 def test_an_empty_store_says_so(tmp_path: Path) -> None:
     browser = Browser(stored(tmp_path / "events.db", [])).signed_in()
     assert "No tokens were used in this period" in browser.words("/")
