@@ -182,6 +182,41 @@ def test_each_cell_names_its_column_because_phones_show_no_headings(browser: Bro
             assert [row for row in rows if row != names] == [], path
 
 
+def test_every_subagent_of_a_session_can_be_reached(tmp_path: Path) -> None:
+    events = [
+        reply(f"m{number}", 1, agent_id=f"a{number}", agent_description=f"Task {number}", time=day(1, number // 20))
+        for number in range(203)
+    ]
+    events += [
+        calls(("c1", "Task"), time=day(2)),
+        answered("c1", "Done.", time=day(2, 11)) | {"tool": {"call_id": "c1", "agent_id": "a202"}},
+    ]
+    browser = Browser(stored(tmp_path / "events.db", events)).signed_in()
+    page = browser.get("/session?id=session-1").text
+    assert "3 more not listed" in page
+    assert '<a href="/session?id=session-1&amp;in=a202">What this subagent did</a>' in page
+    assert "a202" in browser.words("/session?id=session-1&in=a202")
+    assert "Subagent Task 7 " in browser.words("/session?id=session-1&in=a7")
+
+
+def test_a_session_says_on_which_day_it_was_and_where_a_new_one_begins(tmp_path: Path) -> None:
+    times = ("2026-03-01T23:59:58.000Z", "2026-03-01T23:59:59.000Z", "2026-03-02T00:00:01.000Z")
+    events = [event(text=f"at {number}", origin="human", time=time) for number, time in enumerate(times)]
+    words = Browser(stored(tmp_path / "events.db", events)).signed_in().words("/session?id=session-1")
+    section = words[words.index("What happened") :]
+    assert "2026-03-01 23:59:58 Prompt at 0 23:59:59 Prompt at 1 2026-03-02 00:00:01 Prompt at 2" in section
+
+
+def test_the_end_of_a_long_session_is_one_link_away(tmp_path: Path) -> None:
+    events = [event(text=f"at {number}", origin="human", time=day(1 + number // 20)) for number in range(400)]
+    browser = Browser(stored(tmp_path / "events.db", events)).signed_in()
+    assert re.search(
+        r'<a href="/session\?id=session-1&amp;from=250">To the end</a>', browser.get("/session?id=session-1").text
+    )
+    assert "251 to 400 of 400" in browser.words("/session?id=session-1&from=250")
+    assert "400 to 400 of 400" in browser.words("/session?id=session-1&from=9000")  # some were removed since
+
+
 def test_when_shows_activity_without_a_typed_prompt(tmp_path: Path) -> None:
     browser = Browser(stored(tmp_path / "events.db", [reply("m1", 40, time=day(1)), reply("m2", 40, time=day(20))]))
     words = browser.signed_in().words("/when")

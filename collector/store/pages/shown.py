@@ -133,6 +133,11 @@ def moment(time: Any) -> Markup:
     return _time(time, slice(0, 16))
 
 
+def instant(time: Any) -> Markup:
+    """A time of the store, to the second."""
+    return _time(time, slice(0, 19))
+
+
 def clock(time: Any) -> Markup:
     """A time of the store, without its day."""
     return _time(time, slice(11, 19))
@@ -164,6 +169,7 @@ FILTERS = {
     "duration": duration,
     "size": size,
     "moment": moment,
+    "instant": instant,
     "clock": clock,
     "project": project,
 }
