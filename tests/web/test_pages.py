@@ -217,6 +217,15 @@ def test_the_end_of_a_long_session_is_one_link_away(tmp_path: Path) -> None:
     assert "400 to 400 of 400" in browser.words("/session?id=session-1&from=9000")  # some were removed since
 
 
+def test_the_figures_of_a_chart_can_be_read_without_a_mouse(browser: Browser) -> None:
+    """Phones, keyboards and screen readers do not show what a bar says when a mouse is over it."""
+    words = browser.words("/?days=all&metric=output")
+    assert "Figures 2026-03-01: 47 2026-03-20: 1.0 k (claude-haiku-4-5 1.0 k)" in words.replace(
+        " (claude-opus-4-5 47)", ""
+    )
+    assert "Figures 2026-03-01: 1 (" in browser.words("/tools?days=all")
+
+
 def test_when_shows_activity_without_a_typed_prompt(tmp_path: Path) -> None:
     browser = Browser(stored(tmp_path / "events.db", [reply("m1", 40, time=day(1)), reply("m2", 40, time=day(20))]))
     words = browser.signed_in().words("/when")
