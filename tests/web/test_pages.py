@@ -226,6 +226,26 @@ def test_the_figures_of_a_chart_can_be_read_without_a_mouse(browser: Browser) ->
     assert "Figures 2026-03-01: 1 (" in browser.words("/tools?days=all")
 
 
+def test_titles_are_found_whatever_their_case_and_cut_without_a_false_count(tmp_path: Path) -> None:
+    """The store keeps the first 160 characters of a prompt as its session's title."""
+    events = [
+        event(text="Fähre ÜBER die Förde " * 50, origin="human", session_id="long"),
+        event(text="Привет", origin="human", session_id="short"),
+    ]
+    browser = Browser(stored(tmp_path / "events.db", events)).signed_in()
+    words = browser.words("/sessions?q=über")
+    assert "Fähre ÜBER die Förde" in words
+    assert "…" in words
+    assert "more characters" not in words
+    assert "Привет" not in words
+    assert "Привет" in browser.words("/sessions?q=пРИВЕТ")
+
+
+def test_clearing_the_filters_keeps_the_period(browser: Browser) -> None:
+    page = browser.get("/sessions?days=all&project=-work-shop&q=login&sort=cost").text
+    assert '<a class="clear" href="/sessions?days=all&amp;sort=cost">' in page
+
+
 def test_when_shows_activity_without_a_typed_prompt(tmp_path: Path) -> None:
     browser = Browser(stored(tmp_path / "events.db", [reply("m1", 40, time=day(1)), reply("m2", 40, time=day(20))]))
     words = browser.signed_in().words("/when")

@@ -59,6 +59,7 @@ def session_ids(
     connection: sqlite3.Connection, chosen: Selection, order: str, words: str = "", offset: int = 0
 ) -> list[str]:
     """Sessions with activity in the period, one more than fits on a page. `words` is part of a title, or a whole id."""
+    connection.create_function("folded", 1, str.casefold, deterministic=True)  # SQLite knows only the case of A to Z
     has_usage, has_calls = order in {"cost", "output"}, order in {"tools", "failures"}
     text = f"""
 WITH active AS (
@@ -92,11 +93,12 @@ WHERE {"true" if chosen.model is None else f"session_id IN ({WITH_MODEL})"}
     AND (:words = '' OR session_id = :words OR EXISTS (
         SELECT 1 FROM contexts AS here JOIN event_rows AS row ON row.context = here.number
         WHERE here.session_id = active.session_id AND row.title IS NOT NULL
-            AND instr(lower(row.title), lower(:words))
+            AND instr(folded(row.title), :folded)
     ))
 ORDER BY {ORDERS[order]}, session_id LIMIT {PAGE_OF_SESSIONS + 1} OFFSET :offset
 """  # noqa: S608
-    return [row["session_id"] for row in rows_of(connection, text, chosen, words=words, offset=offset)]
+    asked = {"words": words, "folded": words.casefold(), "offset": offset}
+    return [row["session_id"] for row in rows_of(connection, text, chosen, **asked)]
 
 
 def sessions_of(connection: sqlite3.Connection, sessions: list[str]) -> Rows:

@@ -12,6 +12,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from collector.log import counted, in_words
+from collector.store.rows import MAX_TITLE_CHARACTERS
 
 MOST = 4000  # characters of one text on a page with many
 GROWN = 5
@@ -52,6 +53,12 @@ def weight(value: Any, most: int = MOST) -> int:
 def line(value: Any, most: int = 160) -> Markup:
     """Somebody's text on one line."""
     return text(str(value if value is not None else "").replace("\n", " "), most)
+
+
+def heading(value: Any, most: int) -> Markup:
+    """The beginning of a title. The store keeps only that of a long one, so how much is missing cannot be said."""
+    given = str(value or "")
+    return line(given[:most]) + ("…" if len(given) > most or len(given) >= MAX_TITLE_CHARACTERS else "")
 
 
 def advice(value: Any) -> Markup:
@@ -161,6 +168,7 @@ FILTERS = {
     "advice": advice,
     "text": text,
     "line": line,
+    "heading": heading,
     "bare": bare,
     "count": count,
     "counted": counted,
