@@ -188,4 +188,6 @@ def _explained(path: Path, error: sqlite3.Error) -> str:
         )
     if path.is_dir():
         return f"{path} is a directory. Name the store's file in it with --database or store.database."
+    if code == sqlite3.SQLITE_IOERR:  # also if there is no room for the index of the log, which readers need
+        return f"The store {path} cannot be read or written ({error}): its disk is full, or failing. Make room on it."
     return f"The store {path} failed ({error})."
