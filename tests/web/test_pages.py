@@ -246,6 +246,18 @@ def test_clearing_the_filters_keeps_the_period(browser: Browser) -> None:
     assert '<a class="clear" href="/sessions?days=all&amp;sort=cost">' in page
 
 
+def test_trust_counts_events_as_the_report_does(tmp_path: Path) -> None:
+    """Heartbeats are about the agent, and a filter leaves out what it says."""
+    shop, notes = {"project": "-work-shop"}, {"project": "-work-notes"}
+    events = [event(**shop), event(**notes), event("unknown", **notes), event("heartbeat", session_id=None)]
+    browser = Browser(stored(tmp_path / "events.db", events)).signed_in()
+    assert summarize(tmp_path / "events.db")["events"] == 3
+    assert " events 3 " in browser.words("/trust")
+    filtered = browser.words("/trust?project=-work-shop")
+    assert " events 1 " in filtered
+    assert "events of unknown kind 1 whatever the filters" in filtered
+
+
 def test_when_shows_activity_without_a_typed_prompt(tmp_path: Path) -> None:
     browser = Browser(stored(tmp_path / "events.db", [reply("m1", 40, time=day(1)), reply("m2", 40, time=day(20))]))
     words = browser.signed_in().words("/when")
