@@ -258,6 +258,14 @@ def test_trust_counts_events_as_the_report_does(tmp_path: Path) -> None:
     assert "events of unknown kind 1 whatever the filters" in filtered
 
 
+def test_the_overview_says_what_a_model_does_not_restrict(browser: Browser) -> None:
+    words = browser.words("/?days=all&model=claude-haiku-4-5")
+    assert "messages 1 " in words
+    assert "sessions 2 " in words
+    assert "sessions, prompts, lines and API errors cover all models" in words
+    assert "cover all models" not in browser.words("/?days=all")
+
+
 def test_when_shows_activity_without_a_typed_prompt(tmp_path: Path) -> None:
     browser = Browser(stored(tmp_path / "events.db", [reply("m1", 40, time=day(1)), reply("m2", 40, time=day(20))]))
     words = browser.signed_in().words("/when")
