@@ -258,12 +258,14 @@ def test_trust_counts_events_as_the_report_does(tmp_path: Path) -> None:
     assert "events of unknown kind 1 whatever the filters" in filtered
 
 
-def test_the_overview_says_what_a_model_does_not_restrict(browser: Browser) -> None:
+def test_pages_say_what_a_model_does_not_restrict(browser: Browser) -> None:
     words = browser.words("/?days=all&model=claude-haiku-4-5")
     assert "messages 1 " in words
     assert "sessions 2 " in words
     assert "sessions, prompts, lines and API errors cover all models" in words
-    assert "cover all models" not in browser.words("/?days=all")
+    for path in ("/", "/when", "/trust"):
+        assert re.search(r"covers? all models", browser.words(f"{path}?days=all&model=claude-haiku-4-5")), path
+        assert not re.search(r"covers? all models", browser.words(f"{path}?days=all")), path
 
 
 def test_when_shows_activity_without_a_typed_prompt(tmp_path: Path) -> None:
