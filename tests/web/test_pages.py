@@ -268,6 +268,20 @@ def test_pages_say_what_a_model_does_not_restrict(browser: Browser) -> None:
         assert not re.search(r"covers? all models", browser.words(f"{path}?days=all")), path
 
 
+@pytest.mark.parametrize("query", ["sort=prompts", "sort=longest", "sort=newest&until=2026-03-20"])
+def test_sessions_are_sorted_by_the_figures_that_are_shown(tmp_path: Path, query: str) -> None:
+    """Those of the whole session, of which only a part may lie in the chosen period."""
+    asked = {"early": (1, 2, 20, 21), "late": (18, 19, 20)}
+    events = [
+        event(text=session, origin="human", session_id=session, time=day(number, 18 - len(session)))
+        for session, days in asked.items()
+        for number in days
+    ]
+    browser = Browser(stored(tmp_path / "events.db", events)).signed_in()
+    page = browser.get(f"/sessions?since=2026-03-15&{query}").text
+    assert page.index("<bdi>early</bdi>") < page.index("<bdi>late</bdi>")
+
+
 def test_when_shows_activity_without_a_typed_prompt(tmp_path: Path) -> None:
     browser = Browser(stored(tmp_path / "events.db", [reply("m1", 40, time=day(1)), reply("m2", 40, time=day(20))]))
     words = browser.signed_in().words("/when")
