@@ -93,6 +93,18 @@ def test_sessions_are_listed_with_titles(store: Path, capsys: pytest.CaptureFixt
     assert all(row["tool_calls"] == 7 and row["tool_failures"] in {1, 2} and row["cost_micros"] for row in rows)
 
 
+def test_sessions_are_sorted_by_the_time_that_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """That of the whole session, of which only a part may lie in the chosen period."""
+    times = {
+        "s-resumed": ("2026-03-01T10:00:00.000Z", "2026-03-09T10:00:00.000Z"),
+        "s-other": ("2026-03-02T10:00:00.000Z",),
+    }
+    store = fill(tmp_path / "two.db", *(event(session_id=name, time=time) for name in times for time in times[name]))
+    asked = ("report", "--by", "session", "--until", "2026-03-02", "--json", "--database", store)
+    rows = json.loads(Told(capsys, *asked).out)["rows"]
+    assert [row["session_id"] for row in rows] == ["s-resumed", "s-other"]
+
+
 def test_the_model_filter_says_which_figures_it_does_not_filter(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
