@@ -216,10 +216,12 @@ def forget(
     stores = {database or each.database_path: each for each in reversed(agents)}
     there = [path for path in stores if database or path.exists()]
     removed = [_remove_stored(path, stores[path], choice, is_sure=yes) for path in there]
+    left = [problem for path in there for problem in _left_in(path, stores[path])]
     let_go = [] if database else [gone for agent in agents for gone in _let_go_of(agent, choice)]
     events, sessions = sum(each.events for each in removed), sum(each.sessions for each in removed)
     held, quarantined = sum(held for held, _, _ in let_go), sum(dropped for _, dropped, _ in let_go)
-    is_left = any(is_left for _, _, is_left in let_go)
+    if any(is_left for _, _, is_left in let_go):
+        left.append("A running agent holds some files. Stop it and run this again, or wait until they are sent.")
     told = {"events": events, "sessions": sessions, "held": held, "quarantined": quarantined}
     if json:
         typer.echo(tame_json(told))
@@ -228,11 +230,20 @@ def forget(
             f"Removed {counted(events, 'event')} from the store, {counted(held, 'held file')}, "
             f"{counted(quarantined, 'quarantined entry', 'quarantined entries')}."
         )
-    if is_left:
-        typer.echo(
-            "A running agent holds some files. Stop it and run this again, or wait until they are sent.", err=True
-        )
+    if left:
+        typer.echo("\n".join(left), err=True)
         raise typer.Exit(SOME_LEFT)
+
+
+def _left_in(path: Path, chosen: Settings) -> Iterator[str]:
+    """Writes the store anew without what was removed; what prevented that, if anything."""
+    from collector.store.database import StoreError
+
+    try:
+        with closing(_writer(path, chosen)) as writer:
+            writer.rewrite()
+    except StoreError as error:
+        yield f"{error} What was removed may be in the files until `collector store compact` has run."
 
 
 def _remove_stored(path: Path, chosen: Settings, choice: Choice, *, is_sure: bool) -> Removed:

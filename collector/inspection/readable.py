@@ -1,7 +1,8 @@
 """An event as text for people: when, what, who said what, and what is missing from it and why.
 
 In: the body of a sealed event. Out: lines of text, with redaction markers as they are sent. Invariant: nothing that
-will be sent is left out: fields without a line of their own share the last one.
+will be sent is left out but the event's id and its place in the file: fields without a line of their own share the last
+one.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ ABOUT = (
     *("git_branch", "slug", "agent_id", "agent_type", "agent_description", "schema", "priority", "source", "left_out"),
 )
 SAID = ("text", "blocks", "tool", "omitted", "redactions", "truncated", "replaced")
-HEAD = ("id", "kind", "time", "time_from", "role", "origin", "model", "record_type", "record_subtype")
+HEAD = ("time", "kind", "role", "origin", "model")
 
 
 def lines_of(body: bytes, about: dict[str, Any]) -> Iterator[str]:
@@ -30,13 +31,13 @@ def lines_of(body: bytes, about: dict[str, Any]) -> Iterator[str]:
         if value != about.get(name) and value is not None:
             about[name] = value
             yield f"{name} {_told(value)}"
-    yield " ".join(["--", *(str(event[name]) for name in ("time", "kind", "role", "origin", "model") if name in event)])
+    yield " ".join(["--", *(str(event[name]) for name in HEAD if name in event)])
     yield from _indented(event.get("text"))
     for block in event.get("blocks", []):
         yield from _block(block)
     if "tool" in event:
         yield f"    tool {_told(event['tool'])}"
-    rest = {name: value for name, value in event.items() if name not in (*ABOUT, *SAID, *HEAD)}
+    rest = {name: value for name, value in event.items() if name not in ("id", *ABOUT, *SAID, *HEAD)}
     if rest:
         yield f"    also {_told(rest)}"
     yield from _missing(event)

@@ -39,6 +39,8 @@ def facts(settings: Settings) -> Iterator[Fact]:
 
 def _of_the_agent(report: dict[str, Any]) -> Iterator[Fact]:
     problem = report.get("problem")
+    if paused := report["paused"]:
+        yield Fact("sending", "warn", f"nothing is sent: {paused['reason']}")
     if report["is_running"]:
         yield Fact("agent", "ok", f"running, {report['holder']}")
     else:

@@ -99,6 +99,7 @@ def open_to_write(
             connection.execute("PRAGMA checkpoint_fullfsync = ON")
             connection.execute("PRAGMA wal_autocheckpoint = 8000")  # pages: 32 MB
             connection.execute("PRAGMA journal_size_limit = 67108864")
+            connection.execute("PRAGMA secure_delete = ON")  # the default of some systems only
             if version < VERSION or not schema.is_current(connection, prices):
                 _bring_up_to_date(connection, path, prices)
         return connection
@@ -187,4 +188,6 @@ def _explained(path: Path, error: sqlite3.Error) -> str:
         )
     if path.is_dir():
         return f"{path} is a directory. Name the store's file in it with --database or store.database."
+    if code == sqlite3.SQLITE_IOERR:  # also if there is no room for the index of the log, which readers need
+        return f"The store {path} cannot be read or written ({error}): its disk is full, or failing. Make room on it."
     return f"The store {path} failed ({error})."

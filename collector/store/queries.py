@@ -263,9 +263,11 @@ def sessions(connection: sqlite3.Connection, chosen: Selection = EVERYTHING, *, 
     """Sessions with activity in the period, newest first: title, times, project, prompts, lines, tools, tokens and
     cost, each for the whole session."""
     text = f"""
-SELECT session_id FROM activity_totals JOIN contexts ON contexts.number = activity_totals.context
-WHERE session_id IS NOT NULL AND events > mentions AND {chosen.where()}
-    {"" if chosen.model is None else f"AND session_id IN ({WITH_MODEL})"}
+SELECT session_id FROM (
+    SELECT DISTINCT session_id FROM activity_totals JOIN contexts ON contexts.number = activity_totals.context
+    WHERE session_id IS NOT NULL AND events > mentions AND {chosen.where()}
+        {"" if chosen.model is None else f"AND session_id IN ({WITH_MODEL})"}
+) JOIN contexts USING (session_id) JOIN activity_totals ON activity_totals.context = contexts.number
 GROUP BY session_id ORDER BY max(last_time) DESC, session_id LIMIT :limit
 """  # noqa: S608
     ids = [row["session_id"] for row in rows_of(connection, text, chosen, limit=limit)]

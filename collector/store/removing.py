@@ -1,8 +1,8 @@
 """Removes events for good: a session, a project, or everything old.
 
 In: an open Writer, and what to remove. Out: how much was removed, and a row in `removals` that says so without saying
-what it was. Invariant: what remains adds up as if the removed events had never come, and their bytes are gone from the
-file: they are overwritten (secure_delete), and the write-ahead log is emptied.
+what it was. Invariant: what remains adds up as if the removed events had never come, and their rows are overwritten
+(secure_delete). Copies of ids and names that SQLite left behind when it split pages are gone after `Writer.rewrite`.
 
 Crash window: events are removed in parts, each in one transaction with its totals. A removal that is cut short has
 removed whole events, and continues from there when it is asked for again.
@@ -77,7 +77,6 @@ def remove(writer: Writer, choice: Choice, reason: str, at_most: int | None = No
     sessions = 0
     while at_most is None or removed.events < at_most:
         with writer.changing() as connection:
-            connection.execute("PRAGMA secure_delete = ON")
             before = _sessions(connection)
             part = _chosen(connection, choice)
             if not part:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from collector.store import queries
-from collector.store.database import unavailable
 from collector.store.queries import Selection
 from collector.store.report import asking
 from collector.store.writer import Writer
@@ -76,16 +75,9 @@ def sizes_of(database: Path, connection: sqlite3.Connection) -> Sizes:
 
 def compact(writer: Writer) -> tuple[int, int]:
     """Makes the database as small as it can be; returns the bytes before and after. Raises StoreUnavailable."""
-    connection = writer.connection
-    before = sizes_of(writer.path, connection).total
-    try:
-        connection.execute("PRAGMA secure_delete = ON")
-        connection.execute("VACUUM")
-        connection.execute("PRAGMA optimize")
-    except sqlite3.Error as error:
-        raise unavailable(writer.path, error) from error
-    writer.empty_log()
-    return before, sizes_of(writer.path, connection).total
+    before = sizes_of(writer.path, writer.connection).total
+    writer.rewrite()
+    return before, sizes_of(writer.path, writer.connection).total
 
 
 def exported(database: Path, chosen: Selection) -> Iterator[str]:

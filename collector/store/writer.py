@@ -88,6 +88,21 @@ class Writer:
             raise unavailable(self.path, error) from error
         return not is_busy
 
+    def rewrite(self) -> None:
+        """Writes the whole database anew, so that nothing is left in the file of what was removed: SQLite copies rows
+        when it splits a page, and does not clear what it copied. Raises StoreUnavailable."""
+        try:
+            self.connection.execute("VACUUM")
+            self._connection.execute("PRAGMA optimize")
+        except sqlite3.Error as error:
+            raise unavailable(self.path, error) from error
+        if not self.empty_log():
+            raise StoreUnavailable(
+                f"Another process is reading the store {self.path}, so what was in it before is still in its files. "
+                "Try again when that process has finished.",
+                LATER,
+            )
+
     def _seen_version(self) -> int:
         """A number that changes when another connection has changed the database."""
         version: int = self._connection.execute("PRAGMA data_version").fetchone()[0]

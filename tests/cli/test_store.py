@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import random
 import re
 from contextlib import closing
 from pathlib import Path
@@ -16,7 +17,7 @@ from collector import cli
 from collector.store.report import summarize
 from collector.store.writer import Writer
 from tests.store.sample_set import PROMPTS, sample_events
-from tests.store.samples import Event, event, reply, row_of
+from tests.store.samples import Event, calls, event, reply, row_of
 from tests.store.test_upgrade import of_version_1
 
 EVENTS = list({each["id"]: each for each in sample_events()}.values())
@@ -90,6 +91,18 @@ def test_sessions_are_listed_with_titles(store: Path, capsys: pytest.CaptureFixt
     told = Told(capsys, "report", "--by", "session", "--since", "2026-03-02", "--database", store)
     assert "its figures are for the whole session." in told.out
     assert all(row["tool_calls"] == 7 and row["tool_failures"] in {1, 2} and row["cost_micros"] for row in rows)
+
+
+def test_sessions_are_sorted_by_the_time_that_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """That of the whole session, of which only a part may lie in the chosen period."""
+    times = {
+        "s-resumed": ("2026-03-01T10:00:00.000Z", "2026-03-09T10:00:00.000Z"),
+        "s-other": ("2026-03-02T10:00:00.000Z",),
+    }
+    store = fill(tmp_path / "two.db", *(event(session_id=name, time=time) for name in times for time in times[name]))
+    asked = ("report", "--by", "session", "--until", "2026-03-02", "--json", "--database", store)
+    rows = json.loads(Told(capsys, *asked).out)["rows"]
+    assert [row["session_id"] for row in rows] == ["s-resumed", "s-other"]
 
 
 def test_the_model_filter_says_which_figures_it_does_not_filter(
@@ -280,6 +293,22 @@ def test_forgetting_asks_removes_and_leaves_a_note(
     assert Told(capsys, "forget", "--database", store).code == 2
     told = Told(capsys, "store", "sql", "SELECT selection, events FROM removals", "--database", store)
     assert json.loads(told.out) == {"selection": "session", "events": count}
+
+
+def test_nothing_of_a_forgotten_project_is_left_in_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The ids of calls are as good as random, so they share pages, which SQLite splits and copies."""
+    store, chance, made = tmp_path / "events.db", random.Random(3), list[Event]()
+    for _ in range(2000):
+        name = "kept" if chance.randrange(20) else "zanzibar"
+        call = (f"{chance.getrandbits(128):032x}-{name}", "Bash")
+        made.append(calls(call, project=name, session_id=f"{name}{chance.randrange(50)}"))
+    for start in range(0, len(made), 100):
+        fill(store, *made[start : start + 100])
+    kept = sum(each["project"] == "kept" for each in made)
+    assert b"zanzibar" in store.read_bytes()
+    assert Told(capsys, "forget", "--project", "zanzibar", "--yes", "--database", store).code == 0
+    assert b"zanzibar" not in b"".join(path.read_bytes() for path in tmp_path.glob("events.db*"))
+    assert summarize(store)["events"] == kept
 
 
 def test_forget_drops_quarantined_entries_too(

@@ -7,7 +7,9 @@ import os
 import re
 import subprocess
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -119,6 +121,26 @@ def test_a_session_is_shown_as_readable_text(home: Home, agent: Agent) -> None:
     assert KEY not in shown.stdout
     assert lines[-1].startswith("collector sends to http://127.0.0.1:")
     assert "2 events shown. Nothing was sent." in shown.stderr
+
+
+def test_readable_text_leaves_out_nothing_that_will_be_sent(home: Home, agent: Agent) -> None:
+    agent.scan()  # creates this installation's ids
+    session = home.with_everything()
+    session.record({"type": "brand-new", "subtype": "of-a-kind", "said": "hello", "sessionId": session.session_id})
+    raw = agent.run("preview", "--raw", "--all", *agent.places()).stdout
+    shown = agent.run("preview", "--limit", "0", "--all", *agent.places()).stdout
+    events = [json.loads(line) for line in raw.splitlines()]
+    assert {word for event in events for word in words(event | {"id": ""}) if word not in shown} == set()
+    assert "of-a-kind" in shown
+
+
+def words(value: Any) -> Iterator[str]:
+    """The words of every text in a JSON value."""
+    if isinstance(value, str):
+        yield from re.findall(r"\w+", value)
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from words(each)
 
 
 def test_left_out_content_is_named_with_its_reason(home: Home, agent: Agent) -> None:

@@ -83,6 +83,21 @@ def test_a_full_disk_makes_senders_wait_and_loses_nothing_acknowledged(database:
     assert summarize(database)["events"] == 201
 
 
+@POSIX_LIMITS
+def test_a_report_on_a_full_disk_says_what_is_wrong(database: Path) -> None:
+    import resource
+
+    with closing(Writer(database)) as writer:
+        writer.store([row_of(event())])
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (16, before[1]))  # no file can grow, as on a full disk
+    try:
+        with pytest.raises(StoreError, match="its disk is full, or failing"):
+            summarize(database)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
 def test_a_batch_is_stored_whole_or_not_at_all(database: Path) -> None:
     with closing(Writer(database, busy_seconds=0)) as writer:
         writer.store(rows(1))

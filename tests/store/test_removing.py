@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from collector.store import queries
+from collector.store.database import StoreUnavailable
 from collector.store.limits import ReceiverLimits
 from collector.store.removing import Choice, remove, remove_old
 from collector.store.report import asking, summarize
@@ -75,6 +76,20 @@ def test_removed_bytes_are_gone_from_the_file(tmp_path: Path) -> None:
         remove(writer, Choice(session=SECRET), "asked for")
         assert SECRET.encode() not in b"".join(path.read_bytes() for path in tmp_path.glob("events.db*"))
     assert summarize(database)["events"] == 1
+
+
+def test_a_reader_that_keeps_the_old_bytes_is_told_of(tmp_path: Path) -> None:
+    database = tmp_path / "events.db"
+    with closing(Writer(database, busy_seconds=0.01)) as writer, closing(sqlite3.connect(database)) as reader:
+        writer.store([row_of(event(session_id=SECRET))])
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM contexts").fetchall()
+        remove(writer, Choice(session=SECRET), "asked for")
+        with pytest.raises(StoreUnavailable, match="is reading the store"):
+            writer.rewrite()
+        reader.execute("ROLLBACK")
+        writer.rewrite()
+        assert SECRET.encode() not in b"".join(path.read_bytes() for path in tmp_path.glob("events.db*"))
 
 
 def test_numbers_are_not_reused_and_another_writer_notices_a_removal(tmp_path: Path) -> None:

@@ -182,6 +182,19 @@ def test_a_chart_can_be_zoomed_by_keyboard(chromium: Any, address: str) -> None:
         here.is_fine()
 
 
+def test_without_javascript_only_one_chart_is_missing(chromium: Any, address: str) -> None:
+    context = chromium.new_context(java_script_enabled=False)
+    context.set_default_timeout(ACTION_MS)
+    page = context.new_page()
+    page.goto(address)
+    page.get_by_text("Figures", exact=True).click()
+    assert page.get_by_role("listitem").filter(has_text=": $").first.is_visible()
+    page.get_by_role("link", name="When", exact=True).click()
+    page.locator("noscript p").wait_for()
+    assert not page.locator(".zoom").is_visible()
+    context.close()
+
+
 def test_hostile_events_do_nothing(chromium: Any, tmp_path: Path) -> None:
     database = stored(tmp_path / "events.db", hostile_events())
     with started("web", "--no-open", "--database", database) as (_, url), visit(chromium, url) as here:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from html import escape, unescape
 from pathlib import Path
 
 import pytest
@@ -38,6 +40,21 @@ def test_the_sign_in_form_accepts_the_token_too(browser: Browser) -> None:
     answer = browser.ask("POST", "/sign-in", data={"token": TOKEN})
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     browser.get("/")
+
+
+def test_signing_in_leads_to_the_page_that_was_asked_for(browser: Browser) -> None:
+    page = browser.get("/session?id=session-1&all=1", 401).text
+    action = unescape(page.partition('action="')[2].partition('"')[0])
+    again = browser.ask("POST", action, data={"token": "wrong"}).text
+    assert f'action="{escape(action)}"' in again
+    answer = browser.ask("POST", action, data={"token": TOKEN})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/session?id=session-1&all=1")
+
+
+@pytest.mark.parametrize("place", ["//evil.example", "/\\evil.example", "https://evil.example", "\t//evil.example"])
+def test_signing_in_leads_nowhere_else(browser: Browser, place: str) -> None:
+    answer = browser.ask("POST", "/sign-in", params={"to": place}, data={"token": TOKEN})
+    assert re.match(r"/[^/\\\s]", answer.headers["location"])
 
 
 def test_a_ticket_works_only_once(browser: Browser) -> None:

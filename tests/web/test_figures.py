@@ -179,3 +179,16 @@ def test_trust_and_doctor_say_when_transcripts_will_be_deleted(tmp_path: Path, m
     assert "after 10 days (cleanupPeriodDays in ~/.claude/settings.json)" in page
     assert "1 session whose transcript is gone" in page
     assert "only-in-settings" not in page
+
+
+def test_trust_says_that_nothing_is_sent_during_a_pause(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = Home(tmp_path)
+    home.session().prompt("Hello")
+    agent = Agent(home)
+    monkeypatch.setenv("COLLECTOR_STATE__PATH", str(agent.state))
+    assert agent.scan().code == 0
+    assert agent.run("pause", "--state", str(agent.state)).code == 0
+    with started("web", "--no-open") as (_, address), httpx.Client(follow_redirects=True) as client:
+        client.get(address)
+        page = client.get(f"{address.partition('?')[0]}trust").text
+    assert "nothing is sent: paused since" in page

@@ -182,6 +182,121 @@ def test_each_cell_names_its_column_because_phones_show_no_headings(browser: Bro
             assert [row for row in rows if row != names] == [], path
 
 
+def test_every_subagent_of_a_session_can_be_reached(tmp_path: Path) -> None:
+    events = [
+        reply(f"m{number}", 1, agent_id=f"a{number}", agent_description=f"Task {number}", time=day(1, number // 20))
+        for number in range(203)
+    ]
+    events += [
+        calls(("c1", "Task"), time=day(2)),
+        answered("c1", "Done.", time=day(2, 11)) | {"tool": {"call_id": "c1", "agent_id": "a202"}},
+    ]
+    browser = Browser(stored(tmp_path / "events.db", events)).signed_in()
+    page = browser.get("/session?id=session-1").text
+    assert "3 more not listed" in page
+    assert '<a href="/session?id=session-1&amp;in=a202">What this subagent did</a>' in page
+    assert "a202" in browser.words("/session?id=session-1&in=a202")
+    assert "Subagent Task 7 " in browser.words("/session?id=session-1&in=a7")
+
+
+def test_a_session_says_on_which_day_it_was_and_where_a_new_one_begins(tmp_path: Path) -> None:
+    times = ("2026-03-01T23:59:58.000Z", "2026-03-01T23:59:59.000Z", "2026-03-02T00:00:01.000Z")
+    events = [event(text=f"at {number}", origin="human", time=time) for number, time in enumerate(times)]
+    words = Browser(stored(tmp_path / "events.db", events)).signed_in().words("/session?id=session-1")
+    section = words[words.index("What happened") :]
+    assert "2026-03-01 23:59:58 Prompt at 0 23:59:59 Prompt at 1 2026-03-02 00:00:01 Prompt at 2" in section
+
+
+def test_the_end_of_a_long_session_is_one_link_away(tmp_path: Path) -> None:
+    events = [event(text=f"at {number}", origin="human", time=day(1 + number // 20)) for number in range(400)]
+    browser = Browser(stored(tmp_path / "events.db", events)).signed_in()
+    assert re.search(
+        r'<a href="/session\?id=session-1&amp;from=250">To the end</a>', browser.get("/session?id=session-1").text
+    )
+    assert "251 to 400 of 400" in browser.words("/session?id=session-1&from=250")
+    assert "400 to 400 of 400" in browser.words("/session?id=session-1&from=9000")  # some were removed since
+
+
+def test_the_figures_of_a_chart_can_be_read_without_a_mouse(browser: Browser) -> None:
+    """Phones, keyboards and screen readers do not show what a bar says when a mouse is over it."""
+    words = browser.words("/?days=all&metric=output")
+    assert "Figures 2026-03-01: 47 2026-03-20: 1.0 k (claude-haiku-4-5 1.0 k)" in words.replace(
+        " (claude-opus-4-5 47)", ""
+    )
+    assert "Figures 2026-03-01: 1 (" in browser.words("/tools?days=all")
+
+
+def test_titles_are_found_whatever_their_case_and_cut_without_a_false_count(tmp_path: Path) -> None:
+    """The store keeps the first 160 characters of a prompt as its session's title."""
+    events = [
+        event(text="Fähre ÜBER die Förde " * 50, origin="human", session_id="long"),
+        event(text="Привет", origin="human", session_id="short"),
+    ]
+    browser = Browser(stored(tmp_path / "events.db", events)).signed_in()
+    words = browser.words("/sessions?q=über")
+    assert "Fähre ÜBER die Förde" in words
+    assert "…" in words
+    assert "more characters" not in words
+    assert "Привет" not in words
+    assert "Привет" in browser.words("/sessions?q=пРИВЕТ")
+
+
+def test_clearing_the_filters_keeps_the_period(browser: Browser) -> None:
+    page = browser.get("/sessions?days=all&project=-work-shop&q=login&sort=cost").text
+    assert '<a class="clear" href="/sessions?days=all&amp;sort=cost">' in page
+
+
+def test_trust_counts_events_as_the_report_does(tmp_path: Path) -> None:
+    """Heartbeats are about the agent, and a filter leaves out what it says."""
+    shop, notes = {"project": "-work-shop"}, {"project": "-work-notes"}
+    events = [event(**shop), event(**notes), event("unknown", **notes), event("heartbeat", session_id=None)]
+    browser = Browser(stored(tmp_path / "events.db", events)).signed_in()
+    assert summarize(tmp_path / "events.db")["events"] == 3
+    assert " events 3 " in browser.words("/trust")
+    filtered = browser.words("/trust?project=-work-shop")
+    assert " events 1 " in filtered
+    assert "events of unknown kind 1 whatever the filters" in filtered
+
+
+def test_pages_say_what_a_model_does_not_restrict(browser: Browser) -> None:
+    words = browser.words("/?days=all&model=claude-haiku-4-5")
+    assert "messages 1 " in words
+    assert "sessions 2 " in words
+    assert "sessions, prompts, lines and API errors cover all models" in words
+    for path in ("/", "/when", "/trust"):
+        assert re.search(r"covers? all models", browser.words(f"{path}?days=all&model=claude-haiku-4-5")), path
+        assert not re.search(r"covers? all models", browser.words(f"{path}?days=all")), path
+
+
+@pytest.mark.parametrize("query", ["sort=prompts", "sort=longest", "sort=newest&until=2026-03-20"])
+def test_sessions_are_sorted_by_the_figures_that_are_shown(tmp_path: Path, query: str) -> None:
+    """Those of the whole session, of which only a part may lie in the chosen period."""
+    asked = {"early": (1, 2, 20, 21), "late": (18, 19, 20)}
+    events = [
+        event(text=session, origin="human", session_id=session, time=day(number, 18 - len(session)))
+        for session, days in asked.items()
+        for number in days
+    ]
+    browser = Browser(stored(tmp_path / "events.db", events)).signed_in()
+    page = browser.get(f"/sessions?since=2026-03-15&{query}").text
+    assert page.index("<bdi>early</bdi>") < page.index("<bdi>late</bdi>")
+
+
+def test_when_shows_activity_without_a_typed_prompt(tmp_path: Path) -> None:
+    browser = Browser(stored(tmp_path / "events.db", [reply("m1", 40, time=day(1)), reply("m2", 40, time=day(20))]))
+    words = browser.signed_in().words("/when")
+    assert "No prompts in this period" in words
+    assert "2026-03-20 1 1" in words[words.index("Busiest days") :]
+    assert 'name="measure" value="output"' in browser.get("/when?measure=output").text  # kept when a filter is applied
+
+
+def test_a_chart_that_does_not_begin_with_the_period_says_so(tmp_path: Path) -> None:
+    events = [event(origin="human", time=f"{year}-03-01T10:00:00.000Z") for year in (2025, 2026)]
+    browser = Browser(stored(tmp_path / "events.db", events)).signed_in()
+    assert "leaves out the first 246 days" in browser.words("/when?days=all")
+    assert "leaves out" not in browser.words("/when")
+
+
 def test_an_empty_store_says_so(tmp_path: Path) -> None:
     browser = Browser(stored(tmp_path / "events.db", [])).signed_in()
     assert "No tokens were used in this period" in browser.words("/")

@@ -37,7 +37,7 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
-SignIn = Callable[[str], Response]
+SignIn = Callable[[str, str], Response]  # a complaint, and the place to go to afterwards
 
 
 class Door:
@@ -85,12 +85,13 @@ class Door:
         if path.startswith(OPEN):
             return None
         given = request.query_params.get("token")
+        rest = [pair for pair in parse_qsl(request.url.query, keep_blank_values=True) if pair[0] != "token"]
+        place = path + (f"?{urlencode(rest)}" if rest else "")
         if given is not None and self._is_right(given):
-            rest = [pair for pair in parse_qsl(request.url.query, keep_blank_values=True) if pair[0] != "token"]
-            return self._let_in(request, path + (f"?{urlencode(rest)}" if rest else ""))
+            return self._let_in(request, place)
         if self._has_cookie(request):
             return None
-        return self._sign_in("" if given is None else "This token is wrong or no longer valid.")
+        return self._sign_in("" if given is None else "This token is wrong or no longer valid.", place)
 
     async def _take_token(self, request: Request) -> Response:
         body = b""
@@ -102,9 +103,10 @@ class Door:
         except ClientDisconnect:
             return Response(status_code=400)  # nobody reads it
         given = parse_qs(body.decode("ascii", "replace")).get("token", [""])[0]
+        place = request.query_params.get("to", "/")
         if self._is_right(given.strip()):
-            return self._let_in(request, "/")
-        return self._sign_in("Wrong token.")
+            return self._let_in(request, place)
+        return self._sign_in("Wrong token.", place)
 
     def _is_right(self, given: str) -> bool:
         if self._ticket and hmac.compare_digest(given.encode(), self._ticket):

@@ -58,15 +58,27 @@ def values_of_filters(connection: sqlite3.Connection) -> dict[str, list[str]]:
 def session_ids(
     connection: sqlite3.Connection, chosen: Selection, order: str, words: str = "", offset: int = 0
 ) -> list[str]:
-    """Sessions with activity in the period, one more than fits on a page. `words` is part of a title, or a whole id."""
+    """Sessions with activity in the period, one more than fits on a page, by the figures of the whole session, which
+    is what the page shows. `words` is part of a title, or a whole id."""
+    connection.create_function("folded", 1, str.casefold, deterministic=True)  # SQLite knows only the case of A to Z
     has_usage, has_calls = order in {"cost", "output"}, order in {"tools", "failures"}
     text = f"""
 WITH active AS (
+    SELECT DISTINCT session_id
+    FROM activity_totals JOIN contexts ON contexts.number = activity_totals.context
+    WHERE session_id IS NOT NULL AND {ACTIVE} AND {chosen.where()}
+)
+{
+        '''
+, happened AS (
     SELECT session_id, min(first_time) AS time, max(last_time) AS last_time, sum(prompts) AS prompts,
         sum(api_errors) AS api_errors
-    FROM activity_totals JOIN contexts ON contexts.number = activity_totals.context
-    WHERE session_id IS NOT NULL AND {ACTIVE} AND {chosen.where()} GROUP BY 1
-)
+    FROM active JOIN contexts USING (session_id) JOIN activity_totals ON activity_totals.context = contexts.number
+    GROUP BY 1
+)'''
+        if not (has_usage or has_calls)
+        else ""
+    }
 {
         '''
 , usage AS (
@@ -87,16 +99,18 @@ WITH active AS (
         else ""
     }
 SELECT session_id FROM active
+{"" if has_usage or has_calls else "JOIN happened USING (session_id)"}
 {"LEFT JOIN usage USING (session_id)" if has_usage else ""} {"LEFT JOIN called USING (session_id)" if has_calls else ""}
 WHERE {"true" if chosen.model is None else f"session_id IN ({WITH_MODEL})"}
     AND (:words = '' OR session_id = :words OR EXISTS (
         SELECT 1 FROM contexts AS here JOIN event_rows AS row ON row.context = here.number
         WHERE here.session_id = active.session_id AND row.title IS NOT NULL
-            AND instr(lower(row.title), lower(:words))
+            AND instr(folded(row.title), :folded)
     ))
 ORDER BY {ORDERS[order]}, session_id LIMIT {PAGE_OF_SESSIONS + 1} OFFSET :offset
 """  # noqa: S608
-    return [row["session_id"] for row in rows_of(connection, text, chosen, words=words, offset=offset)]
+    asked = {"words": words, "folded": words.casefold(), "offset": offset}
+    return [row["session_id"] for row in rows_of(connection, text, chosen, **asked)]
 
 
 def sessions_of(connection: sqlite3.Connection, sessions: list[str]) -> Rows:

@@ -66,21 +66,26 @@ def view(asked: Asked) -> dict[str, Any]:
     named = {each.id: each for each in agents}
     if agent and agent not in named:
         raise NotThere
+    tree = _tree(agents[:MOST_AGENTS], asked, session)
+    described = named | {each.id: each for each in tree}
     numbers = _numbers(asked, session, agent, is_all=is_all)
+    start = min(start, max(0, len(numbers) - 1))
     items, end = _items(asked, numbers, start, frozenset(named))
     return {
         "title": row["title"] or "Session",
         "session": row,
         "pull_request": pull_requests(asked.connection, [session]).get(session),
         "reported": _reported(asked, session),
-        "agents": _tree(agents, asked, session),
-        "agent": named.get(agent),
+        "agents": tree,
+        "agents_left_out": len(agents) - len(tree),
+        "agent": described.get(agent),
         "is_all": is_all,
         "items": items,
         "count": len(numbers),
         "start": start,
         "end": end,
         "next": end if end < len(numbers) else None,
+        "last": max(0, len(numbers) - MOST_EVENTS),
     }
 
 
@@ -175,11 +180,11 @@ SELECT call_id, min(number) AS number FROM tool_rows WHERE is_result AND call_id
 
 
 def _agents(asked: Asked, session: str) -> list[Agent]:
-    text = f"""
+    text = """
 SELECT agent_id, min(agent_type) AS type, min(first_time) AS time, max(last_time) AS last_time, sum(events) AS events
 FROM contexts JOIN activity_totals ON activity_totals.context = contexts.number
-WHERE session_id = :session AND agent_id IS NOT NULL GROUP BY 1 ORDER BY 3, 1 LIMIT {MOST_AGENTS}
-"""  # noqa: S608
+WHERE session_id = :session AND agent_id IS NOT NULL GROUP BY 1 ORDER BY 3, 1
+"""
     spent = """
 SELECT agent_id, (sum(cost_exact) + 50000) / 100000 AS cost_micros, sum(output_tokens) AS output_tokens
 FROM contexts JOIN usage_costs ON usage_costs.context = contexts.number

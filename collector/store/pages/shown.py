@@ -12,6 +12,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from collector.log import counted, in_words
+from collector.store.rows import MAX_TITLE_CHARACTERS
 
 MOST = 4000  # characters of one text on a page with many
 GROWN = 5
@@ -52,6 +53,12 @@ def weight(value: Any, most: int = MOST) -> int:
 def line(value: Any, most: int = 160) -> Markup:
     """Somebody's text on one line."""
     return text(str(value if value is not None else "").replace("\n", " "), most)
+
+
+def heading(value: Any, most: int) -> Markup:
+    """The beginning of a title. The store keeps only that of a long one, so how much is missing cannot be said."""
+    given = str(value or "")
+    return line(given[:most]) + ("…" if len(given) > most or len(given) >= MAX_TITLE_CHARACTERS else "")
 
 
 def advice(value: Any) -> Markup:
@@ -133,6 +140,11 @@ def moment(time: Any) -> Markup:
     return _time(time, slice(0, 16))
 
 
+def instant(time: Any) -> Markup:
+    """A time of the store, to the second."""
+    return _time(time, slice(0, 19))
+
+
 def clock(time: Any) -> Markup:
     """A time of the store, without its day."""
     return _time(time, slice(11, 19))
@@ -156,6 +168,7 @@ FILTERS = {
     "advice": advice,
     "text": text,
     "line": line,
+    "heading": heading,
     "bare": bare,
     "count": count,
     "counted": counted,
@@ -164,6 +177,7 @@ FILTERS = {
     "duration": duration,
     "size": size,
     "moment": moment,
+    "instant": instant,
     "clock": clock,
     "project": project,
 }

@@ -68,9 +68,9 @@ def application(site: Site, token: str, names: frozenset[str] = frozenset()) -> 
     return Door(behind, sign_in, token, names)
 
 
-def sign_in(complaint: str) -> Response:
-    """The page for a browser that has no cookie yet."""
-    return HTMLResponse(rendered("sign_in.html", complaint=complaint, title="Sign in"), 401)
+def sign_in(complaint: str, place: str) -> Response:
+    """The page for a browser that has no cookie yet, and wants to go to a place."""
+    return HTMLResponse(rendered("sign_in.html", complaint=complaint, place=place, title="Sign in"), 401)
 
 
 def problem(status: int, what: str) -> Response:

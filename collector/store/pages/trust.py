@@ -11,6 +11,7 @@ from typing import Any
 
 from collector.store import queries
 from collector.store.pages.asked import Asked
+from collector.store.pages.chosen import FILTERS
 from collector.store.pages.questions import heartbeats, writers
 
 MOST_ROWS = 40
@@ -25,6 +26,7 @@ def view(asked: Asked) -> dict[str, Any]:
     found = queries.redactions(connection, chosen.selection)
     rules = [row for row in found if row["rule"] != WITHHELD]
     whole = queries.totals(connection, chosen.selection)
+    did = queries.activity(connection, chosen.selection)
     kinds = queries.kinds(connection, chosen.selection)
     local = asked.site.local() if asked.site.local else None
     versions = writers(connection, chosen.selection)
@@ -33,14 +35,18 @@ def view(asked: Asked) -> dict[str, Any]:
         "agents": agents,
         "local": local,
         "tiles": [
-            {"name": "events", "value": f"{sum(kinds.values()):,}", "change": ""},
+            {"name": "events", "value": f"{did['events']:,}", "change": ""},
             {"name": "secrets removed", "value": f"{sum(row['times'] for row in rules):,}", "change": ""},
             {
                 "name": "texts withheld",
                 "value": f"{sum(row['times'] for row in found if row['rule'] == WITHHELD):,}",
                 "change": "",
             },
-            {"name": "events of unknown kind", "value": f"{kinds.get('unknown', 0):,}", "change": ""},
+            {
+                "name": "events of unknown kind",
+                "value": f"{kinds.get('unknown', 0):,}",
+                "change": "whatever the filters" if any(map(chosen.filter, FILTERS)) else "",
+            },
             {
                 "name": "messages with unknown output",
                 "value": f"{whole['unknown_output']:,}",

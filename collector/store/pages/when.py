@@ -11,11 +11,12 @@ from typing import Any
 from collector.store.pages import charts, shown
 from collector.store.pages.asked import Asked
 from collector.store.pages.chosen import every_bucket
-from collector.store.pages.questions import by_hour_of_week, spans
+from collector.store.pages.questions import MOST_SPANS, by_hour_of_week, spans
 
 MEASURES = {"prompts": "prompts", "output": "output tokens", "cost": "cost"}
 SAY = {"prompts": shown.count, "output": shown.short, "cost": shown.dollars}
 MOST_POINTS = 3000
+MOST_DAYS = 120
 
 
 def view(asked: Asked) -> dict[str, Any]:
@@ -35,6 +36,7 @@ def view(asked: Asked) -> dict[str, Any]:
     found = [row for row in every if row["hour"] not in no_hours] if no_hours else every
     sessions, agents = _by_hour(found, "session_id"), _by_hour(found, "context")
     peaks = _peaks(found)
+    days = every_bucket(chosen.since, chosen.until, "day")
     return {
         "title": "When",
         "measure": measure,
@@ -47,11 +49,13 @@ def view(asked: Asked) -> dict[str, Any]:
         "points": json.dumps(_points(sessions, agents)),
         "chart": charts.stacked(
             [{"bucket": day, "of": "sessions", "value": most} for day, (most, _) in peaks.items()],
-            every_bucket(chosen.since, chosen.until, "day")[-120:],
+            days[-MOST_DAYS:],
             ("bucket", "of", "value"),
             lambda value: shown.count(int(value)),
             height=120,
         ),
+        "is_cut": len(sessions) > MOST_POINTS or len(every) == MOST_SPANS,
+        "days_left_out": max(0, len(days) - MOST_DAYS),
         "busiest": sorted(peaks.items(), key=lambda item: (item[1], item[0]), reverse=True)[:5],
     }
 
