@@ -32,6 +32,7 @@ from tests.sink import Sink
 
 TREE = get_command(app)
 WITH_COMMANDS = [page for page in PAGES if any(not each.why_not for each in shown_in(page))]
+PAPERS = ("CHANGELOG.md", "SECURITY.md", "CONTRIBUTING.md")
 ADDRESSES = ("https://telemetry.example/v1/events", "http://127.0.0.1:8585/v1/events")
 ENDLESS = re.compile(r"collector (receive|run|web)\b|--watch|--follow| -f\b|service (un)?install")
 WELL = {0, 1}  # 1: `doctor` finds no service where the tests run, and neither does `service status`
@@ -105,7 +106,7 @@ def test_every_command_on_a_page_runs_and_prints_what_is_shown(page: str, shell:
 
 def command_lines() -> Iterator[tuple[str, list[str]]]:
     """The commands that pages show in code blocks or mention in the text, each as words after `collector`."""
-    for page in (*PAGES, "CHANGELOG.md", "SECURITY.md", "CONTRIBUTING.md"):
+    for page in (*PAGES, *PAPERS):
         text = (REPOSITORY / page).read_text()
         named = re.findall(r"`(?:sudo )?(collector [a-z][^`\n]*)`", text)
         named += re.findall(r"^    (?:\$ )?(?:sudo )?(collector [a-z].*)$", text, re.MULTILINE)
@@ -151,7 +152,7 @@ def _blocks(page: str) -> str:
 
 def test_every_link_leads_somewhere() -> None:
     broken = []
-    for page in PAGES:
+    for page in (*PAGES, *PAPERS):
         for target, heading in links_in(page):
             if not (REPOSITORY / target).exists():
                 broken.append(f"{page}: {target}")
