@@ -161,6 +161,14 @@ def test_every_link_leads_somewhere() -> None:
     assert broken == []
 
 
+def test_no_text_on_a_page_is_taken_for_a_tag() -> None:
+    tags = []
+    for page in (*PAGES, *PAPERS):
+        text = re.sub(r"```.*?```|^    .*$", "", (REPOSITORY / page).read_text(), flags=re.DOTALL | re.MULTILINE)
+        tags += [f"{page}: {tag}" for tag in re.findall(r"(?<!\\)</?[a-z][^>]*>", re.sub(r"`[^`]*`", "", text))]
+    assert tags == [], "write it as code"
+
+
 def test_the_readme_links_to_every_page() -> None:
     listed = {target for target, _ in links_in("README.md")}
     assert {page for page in PAGES if page != "README.md"} - listed == set()
