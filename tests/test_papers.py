@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 TREE = Path(__file__).parent.parent
@@ -38,6 +39,15 @@ def test_every_module_that_a_paper_runs_exists() -> None:
     assert {
         named for named, path in paths.items() if not path.is_dir() and not path.with_suffix(".py").exists()
     } == set()
+
+
+def test_the_readme_lists_every_dependency() -> None:
+    project = tomllib.loads((TREE / "pyproject.toml").read_text())["project"]
+    given = [*project["dependencies"], *(each for extra in project["optional-dependencies"].values() for each in extra)]
+    named = set(
+        re.findall(r"[\w-]+", (TREE / "README.md").read_text().partition("## Dependencies")[2].partition("\n## ")[0])
+    )
+    assert {re.split("[<>=;]", each)[0] for each in given} - named == set()
 
 
 def test_every_message_in_the_troubleshooting_table_exists_in_the_code() -> None:
