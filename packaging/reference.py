@@ -19,6 +19,7 @@ from typer.main import get_command
 
 from collector import __version__
 from collector.cli import app
+from collector.errors import EXIT_CODES
 
 PROGRAM = "collector"
 WORDS = {Path: "PATH", int: "NUMBER", float: "NUMBER"}
@@ -99,10 +100,11 @@ def _plain(text: str) -> str:
 
 
 def man() -> str:
-    """The man page: the prose with the commands put in."""
+    """The man page: the prose with the commands and exit codes put in."""
     prose = (Path(__file__).parent / "collector.1").read_text(encoding="utf-8")
     listed = "".join(_man_command(command) for command in commands())
-    return prose.replace("@VERSION@", __version__).replace("@COMMANDS@\n", listed)
+    exits = "".join(f".TP\n.B {code}\n{_roff(meaning.replace('`', ''))}\n" for code, meaning in EXIT_CODES.items())
+    return prose.replace("@VERSION@", __version__).replace("@COMMANDS@\n", listed).replace("@EXITS@\n", exits)
 
 
 def _man_command(command: Command) -> str:
