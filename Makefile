@@ -84,8 +84,8 @@ test-web: $(VENV)/.ready
 
 # The screenshots of the documentation, of the generated home.
 pictures: $(VENV)/.ready
-	@$(BIN)/python -c 'import playwright' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check playwright
-	@$(BIN)/python -c 'import PIL' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check pillow
+	@$(BIN)/python -c 'import PIL, playwright, axe_playwright_python' 2>/dev/null \
+		|| $(BIN)/python -m pip install --quiet --disable-pip-version-check pillow playwright axe-playwright-python
 	$(BIN)/python -m tests.web.pictures docs/pictures
 
 # Who imports whom, room by room; MODULES=yes: module by module. Fails on what the table of rooms does not allow.

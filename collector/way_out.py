@@ -167,19 +167,19 @@ def lesser(configured: int, limit: int | None) -> int:
 @contextlib.contextmanager
 def _transport(settings: Settings, chosen: SinkType[Any], *, is_dry_run: bool) -> Iterator[Transport]:
     """Opens the transport: over the network, to the embedded store, or to nowhere at all."""
+    sink, scheme = settings.sink, chosen.scheme
+    if chosen.place is not None:  # compressing gains nothing when this same process would decompress
+        sink = sink.model_copy(update={"compression": "none"})
     with contextlib.ExitStack() as stack:
         if is_dry_run:
-            transport = transport_to_nowhere(settings.sink)
+            transport = transport_to_nowhere(sink)
         elif chosen.place is not None:
             from collector.store import inside  # imported here: remote sinks need no database
 
             keeping = Keeping(settings.store.prices, settings.store.retention_days)
             store = stack.enter_context(inside.opened(chosen.place(settings), keeping))
-            # Compressing gains nothing when this same process would decompress.
-            unpacked = settings.sink.model_copy(update={"compression": "none"})
-            transport = Transport(unpacked, inside.URL, None, store)
+            transport = Transport(sink, inside.URL, None, store)
         else:
-            sink, scheme = settings.sink, chosen.scheme
             transport = Transport(
                 sink,
                 str(sink.url),

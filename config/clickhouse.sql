@@ -12,8 +12,7 @@
 -- views read FINAL, so this is true before the parts have merged. Do not sum in a materialized view on event_rows: it sees
 -- each repeat. To insert by hand, INSERT INTO event_rows (id, event).
 --
--- Made by `python -m tests.store.shipped_sql`; questions.sql and fleet.sql hold the questions that people ask. For it, and for prices.sql,
--- SET prefer_column_name_to_alias = 1, cast_keep_nullable = 1.
+-- questions.sql and fleet.sql hold the questions that people ask. Made by `python -m tests.store.shipped_sql`.
 
 CREATE TABLE event_rows (
     id String,

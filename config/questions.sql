@@ -1,5 +1,6 @@
--- The questions that people ask of their events, for the views of the embedded store (SQLite), of postgresql.sql and of
--- duckdb.sql alike. The figures are the same in all three, to the micro-dollar.
+-- The questions that people ask of their events, for the views of the embedded store (SQLite), of postgresql.sql, of
+-- duckdb.sql and of clickhouse.sql alike. The figures are the same in all four, to the micro-dollar.
+-- In ClickHouse, SET prefer_column_name_to_alias = 1, cast_keep_nullable = 1.
 --
 -- Costs are in micro-dollars: `cost_exact` is added up, and rounded once. They leave out models that have no price, which
 -- `messages.cost_from = 'unknown'` counts.

@@ -19,6 +19,7 @@ from typer.main import get_command
 
 from collector import __version__
 from collector.cli import app
+from collector.errors import EXIT_CODES
 
 PROGRAM = "collector"
 WORDS = {Path: "PATH", int: "NUMBER", float: "NUMBER"}
@@ -26,7 +27,7 @@ WORDS = {Path: "PATH", int: "NUMBER", float: "NUMBER"}
 
 @dataclass(frozen=True)
 class Option:
-    """One option or positional argument of a command."""
+    """One option of a command."""
 
     names: tuple[str, ...]
     takes: str
@@ -40,13 +41,21 @@ class Option:
 
 
 @dataclass(frozen=True)
+class Argument:
+    """One positional argument of a command, as its usage shows it: `PATH`, `[FILE]`, `[ID]...`."""
+
+    usage: str
+    help: str
+
+
+@dataclass(frozen=True)
 class Command:
     """One command with its place in the tree: () is the program, ("service", "install") a command of a group."""
 
     path: tuple[str, ...]
     help: str
     options: tuple[Option, ...]
-    arguments: tuple[str, ...]
+    arguments: tuple[Argument, ...]
     children: tuple[str, ...]
 
     @property
@@ -64,10 +73,15 @@ def _walk(command: Any, path: tuple[str, ...]) -> Iterator[Command]:
     shown = [parameter for parameter in command.params if not getattr(parameter, "hidden", False)]
     hints = get_type_hints(inspect.unwrap(command.callback)) if command.callback else {}
     options = tuple(_option(one, hints.get(one.name)) for one in shown if one.param_type_name == "option")
-    arguments = tuple(parameter.name.upper() for parameter in shown if parameter.param_type_name == "argument")
+    arguments = tuple(_argument(one) for one in shown if one.param_type_name == "argument")
     yield Command(path, _plain(command.help or ""), options, arguments, tuple(children))
     for name, child in children.items():
         yield from _walk(child, (*path, name))
+
+
+def _argument(parameter: Any) -> Argument:
+    name = parameter.metavar if parameter.required else f"[{parameter.metavar}]"
+    return Argument(name if parameter.nargs == 1 else f"{name}...", _plain(parameter.help or ""))
 
 
 def _option(parameter: Any, hint: Any) -> Option:
@@ -76,7 +90,8 @@ def _option(parameter: Any, hint: Any) -> Option:
     kind = next((word for known, word in WORDS.items() if known in kinds), "TEXT")
     takes = "" if parameter.is_flag else (parameter.metavar or "|".join(choices) or kind)
     names = (*parameter.opts, *parameter.secondary_opts)
-    return Option(names, takes, _plain(parameter.help or ""), choices, kind == "PATH")
+    default = f" Default: {parameter.default}." if takes and parameter.default is not None else ""
+    return Option(names, takes, _plain(parameter.help or "") + default, choices, kind == "PATH")
 
 
 def _plain(text: str) -> str:
@@ -85,17 +100,20 @@ def _plain(text: str) -> str:
 
 
 def man() -> str:
-    """The man page: the prose with the commands put in."""
+    """The man page: the prose with the commands and exit codes put in."""
     prose = (Path(__file__).parent / "collector.1").read_text(encoding="utf-8")
     listed = "".join(_man_command(command) for command in commands())
-    return prose.replace("@VERSION@", __version__).replace("@COMMANDS@\n", listed)
+    exits = "".join(f".TP\n.B {code}\n{_roff(meaning.replace('`', ''))}\n" for code, meaning in EXIT_CODES.items())
+    return prose.replace("@VERSION@", __version__).replace("@COMMANDS@\n", listed).replace("@EXITS@\n", exits)
 
 
 def _man_command(command: Command) -> str:
     if command.children and command.path:
         return ""
-    title = " ".join((PROGRAM, *command.path, *(_roff(name) for name in command.arguments)))
+    title = " ".join((PROGRAM, *command.path, *(_roff(each.usage) for each in command.arguments)))
     lines = [f'.SS "{title}"', _roff(command.help).replace("\n\n", "\n.PP\n")] if command.path else []
+    for argument in command.arguments:
+        lines += [".TP", f"\\fI{_roff(argument.usage.strip('[].'))}\\fR", _roff(argument.help)]
     for option in command.options:
         takes = f" \\fI{_roff(option.takes)}\\fR" if option.takes else ""
         names = ", ".join(f"\\fB{_roff(name)}\\fR" for name in option.names)
@@ -110,7 +128,7 @@ def _roff(text: str) -> str:
 
 PAGE_HEAD = """# Commands
 
-The output of `collector help COMMAND` for every command. All commands accept `-h`; `-v` and `-q` may also come before
+What `collector help COMMAND` says, for every command. All commands accept `-h`; `-v` and `-q` may also come before
 the command. stdout is data, stderr is logs. Exit codes are listed in [configuration.md](configuration.md#exit-codes).
 
 <!-- made by: python packaging/reference.py page > docs/commands.md -->
@@ -131,12 +149,13 @@ def _name(command: Command) -> str:
 
 
 def _section(command: Command) -> str:
-    arguments = "".join(f" {name}" for name in command.arguments)
+    arguments = "".join(f" {each.usage}" for each in command.arguments)
     text, _, example = command.help.partition("\n\nExample: ")
     lines = [f"## {PROGRAM} {_name(command)}", "", text, ""]
     lines += [f"    {PROGRAM} {_name(command)} [OPTIONS]{arguments}", ""]
     lines += [f"For example: `{example}`", ""] if example else []
     lines += ["| option | what it does |", "|---|---|"]
+    lines += [f"| `{each.usage.strip('[].')}` | {each.help} |" for each in command.arguments]
     for option in command.options:
         takes = f" {option.takes}".replace("|", "\\|") if option.takes else ""
         lines.append(f"| `{', '.join(option.names)}{takes}` | {option.help} |")

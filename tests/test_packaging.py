@@ -18,6 +18,7 @@ from typer.main import get_command
 
 from collector import __version__
 from collector.cli import app
+from collector.errors import EXIT_CODES
 
 TREE = Path(__file__).parent.parent
 PACKAGING = TREE / "packaging"
@@ -48,6 +49,11 @@ def reference() -> dict[str, str]:
 def test_the_man_page_describes_every_command(reference: dict[str, str]) -> None:
     for path in command_paths():
         assert re.search(rf'^\.SS "collector {" ".join(path)}[ "]', reference["man"], re.MULTILINE), path
+
+
+def test_the_man_page_lists_every_exit_code(reference: dict[str, str]) -> None:
+    section = reference["man"].partition(".SH EXIT STATUS\n")[2].partition(".SH ")[0]
+    assert re.findall(r"^\.B (\d+)$", section, re.MULTILINE) == [str(code) for code in EXIT_CODES]
 
 
 def test_the_man_page_is_clean_troff(reference: dict[str, str]) -> None:

@@ -58,7 +58,7 @@ def application(*names: str) -> typer.Typer:
         A saved offset moves only after the sink has acknowledged everything before it. With no sink configured,
         events go to the embedded store, a local database.
 
-        New here? Start with: collector demo, then collector scan, then collector report.
+        New here? Start with: collector demo, then collector preview, then collector scan.
         """,
         no_args_is_help=True,
         pretty_exceptions_enable=False,

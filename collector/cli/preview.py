@@ -30,7 +30,9 @@ MARKED = "\x1b[7m", "\x1b[0m"  # reverse video
 def preview(
     session: Annotated[
         str | None,
-        typer.Argument(help="A session's id, or its first characters: show all of it.", show_default=False),
+        typer.Argument(
+            metavar="SESSION", help="A session's id, or its first characters: show all of it.", show_default=False
+        ),
     ] = None,
     config: Config = None,
     root: Roots = None,
@@ -56,8 +58,8 @@ def preview(
 ) -> None:
     """Show what would be sent. Nothing is sent or saved.
 
-    On its own, it lists the sessions: sent, pending, excluded, left out or held. With a session, or an option that
-    selects events, it shows those events in readable form, and what is left out and why.
+    On its own, it lists the sessions: sent, partly sent, pending, excluded, left out or held. With a session, or an
+    option that selects events, it shows those events in readable form, and what is left out and why.
 
     Example: collector preview --source history --limit 5
     """

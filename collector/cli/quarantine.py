@@ -194,8 +194,8 @@ def reset(
 ) -> None:
     """Make the next pass send sources again from the start.
 
-    Event ids make the repeats harmless. With --forget, what is held of these sources is dropped, unsent. --forget alone
-    drops everything held and changes no offset.
+    That includes what was left out of them with --from-now. Event ids make the repeats harmless. With --forget, what is
+    held of these sources is dropped, unsent. --forget alone drops everything held and changes no offset.
 
     Example: collector reset --all
     """
@@ -204,10 +204,13 @@ def reset(
         raise typer.BadParameter("name at least one source, or use --all.", param_hint="sources")
     from collector.assembly import held_of, state_of
     from collector.keeping.left_behind import drop_left_behind
+    from collector.keeping.left_out import spans_left_out
 
     every = loaded.named(sink)
     keys = None if everything else [settings.state_key(source) for source in sources or []]
-    known = {key for each in every for key in state_of(each).load(may_repair=False).entries}
+    states = [state_of(each).load(may_repair=False) for each in every]
+    was_left_out = bool(spans_left_out(loaded.state_path)) or any(each.left_out_at() for each in states)
+    known = {key for each in states for key in each.entries}
     if forget:
         known |= {file.original.key for each in every for file in held_of(each).held.files}
     if unknown := [key for key in keys or () if key not in known]:
@@ -224,7 +227,8 @@ def reset(
         return
     if forget:
         typer.echo(f"Dropped {counted(dropped, 'held file')}.")
-    typer.echo(f"The next pass sends {counted(len(forgotten), 'source')} again from the start.")
+    too = ", and what was left out of them with --from-now" if forgotten and was_left_out else ""
+    typer.echo(f"The next pass sends {counted(len(forgotten), 'source')} again from the start{too}.")
 
 
 def _reset(chosen: Settings, keys: list[str] | None, *, forget: bool) -> tuple[set[str], int]:

@@ -34,7 +34,7 @@ def run(
     Runs in the foreground; `collector service install` runs it in the background.
 
     SIGTERM and SIGINT stop it, SIGHUP reloads the configuration, SIGUSR1 logs the status. Exit
-    codes: 0 stopped, 73 another agent holds the state, 78 bad configuration, 2 usage.
+    codes: 0 stopped, 73 another agent holds the state, 74 state not writable, 78 bad configuration, 2 usage.
 
     Example: collector run --sink-url https://telemetry.example/v1/events
     """

@@ -183,7 +183,7 @@ def _words(agents: Sequence[str]) -> dict[str, tuple[str, str]]:
 
 
 def _priority(what: tuple[str, str], row: dict[str, int]) -> str:
-    waiting = f"{row['behind']} behind by {in_words(row['lag'])}" if row["behind"] else "all sent"
+    waiting = f"{row['behind']} behind by {in_words(row['lag'])}" if row["behind"] else "up to date"
     return f"{counted(row['sources'], *what)}, {waiting}"
 
 

@@ -1,4 +1,4 @@
-"""Lists the sessions and the state of each: sent, pending, excluded, left out, held.
+"""Lists the sessions and the state of each: sent, partly sent, pending, excluded, left out, held.
 
 In: the settings. Out: one row per session, newest first, and one for each source that belongs to none. Invariant:
 nothing that a person has excluded is opened; only the name, size and date of an excluded session are looked at.
@@ -15,6 +15,7 @@ from collector.keeping.left_out import is_history, to_be_sent
 from collector.keeping.state import State
 from collector.log import timestamp
 from collector.reading.discover import discover
+from collector.reading.scope import Scope
 from collector.settings import Settings
 
 SENT, PENDING, PARTLY, EXCLUDED, HELD = "sent", "pending", "partly sent", "excluded", "held"
@@ -45,7 +46,7 @@ def sessions(settings: Settings) -> list[Row]:
         groups.setdefault((source.project, source.session_id or source.key), []).append(source)
     rows = []
     for (project, session), sources in groups.items():
-        mine = [source for source in sources if source.key in taken]
+        mine = [source for source in sources if source.key in taken and not _sums_up_too_much(source, scope)]
         unsent = sum(to_be_sent(source, state) for source in mine)
         rows.append(
             Row(
@@ -59,6 +60,11 @@ def sessions(settings: Settings) -> list[Row]:
             )
         )
     return sorted(rows, key=lambda row: row.changed, reverse=True)
+
+
+def _sums_up_too_much(source: Source, scope: Scope) -> bool:
+    """Whether a source is read, but all of it skipped: statistics, which add up the excluded projects too."""
+    return source.kind.is_document and not source.project and not scope.filter_of(source.root).is_open
 
 
 def _state(mine: list[Source], unsent: int, held: set[str], state: State) -> str:

@@ -47,7 +47,10 @@ def status_report(settings: Settings) -> dict[str, Any]:
     told = read_status(settings.state_path)
     # The file of an earlier process, or of one that was killed, only describes the past.
     is_running = bool(named) and told.get("is_running") is True and f"process {told.get('pid')}," in named
-    report = told if is_running else {**_past(told), **_look_around(settings)}
+    report = told
+    if not is_running:
+        report = _look_around(settings)
+        report |= _past(told, report["sink"])
     report |= {"is_running": is_running, "holder": named or None, "state": str(settings.state_path)}
     reason = standstill(settings)
     report["paused"] = {**reason._asdict(), "reason": str(reason)} if reason else None
@@ -57,10 +60,12 @@ def status_report(settings: Settings) -> dict[str, Any]:
     return report
 
 
-def _past(told: dict[str, Any]) -> dict[str, Any]:
-    """The parts of the last run's report that are still true."""
-    kept = ("since", "updated", "last_acknowledged", "last_rescan", "problem", "last_error", "redaction_engine")
-    return {name: told.get(name) for name in (*kept, "redactions")}
+def _past(told: dict[str, Any], sink: str) -> dict[str, Any]:
+    """The parts of the last run's report that are still true. What it says of a sink is true of that sink only."""
+    kept = ("since", "updated", "last_rescan", "redaction_engine", "redactions")
+    of_the_sink = ("last_acknowledged", "problem", "last_error")
+    is_same = told.get("sink") == sink
+    return {name: told.get(name) for name in kept} | {name: told.get(name) if is_same else None for name in of_the_sink}
 
 
 def _look_around(settings: Settings) -> dict[str, Any]:

@@ -162,7 +162,7 @@ def main() -> None:
     with drained() as url:
         scan(made_backlog(1), url)  # compiles and caches the redactor's database
     for name, different in BACKLOGS.items():
-        print(f"\n#### With {name}", flush=True)
+        print(f"\n### With {name}", flush=True)
         root = made_backlog(given.megabytes // (4 if different else 1), **different)
         compare(root, shippers, given.rounds)
 

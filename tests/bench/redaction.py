@@ -170,7 +170,8 @@ def hostile(redactor: Redactor) -> None:
     for name, unit in HOSTILE.items():
         text = (unit * (262_144 // len(unit) + 1))[:262_144]
         took = seconds(lambda text=text: outcomes.append(withheld(redactor, text)))  # type: ignore[misc]
-        print(f"| {name}{', withheld' if outcomes[-1] else ''} | {len(text) / took / MEGABYTE:,.0f} |")
+        shown = name.replace("<", "\\<") + (", withheld" if outcomes[-1] else "")
+        print(f"| {shown} | {len(text) / took / MEGABYTE:,.0f} |")
 
 
 def withheld(redactor: Redactor, text: str) -> bool:

@@ -43,7 +43,7 @@ def test_the_report_as_lines() -> None:
         "root        /home/ada/.claude",
         "root        /mnt/x does not exist yet",
         "P0          3 sessions, 1 behind by 1.5 kB",
-        "P1          40 subagents, all sent",
+        "P1          40 subagents, up to date",
         "lag         1.5 kB",
         "watcher     polling: limit reached",
         "redaction   hyperscan; 2 values redacted since the start",

@@ -40,7 +40,7 @@ def session() -> Iterator[str]:
             path = home.root / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-        agent = Inside(home, None, {"COLUMNS": str(COLUMNS)})
+        agent = Inside(home, None, {"COLUMNS": str(COLUMNS), "COLLECTOR_BATCH__LINGER": "60"})
         yield "$ collector scan"
         yield from agent.run("scan").stdout.splitlines()
         database = home.path / ".local" / "share" / "collector" / "events.db"

@@ -11,8 +11,10 @@ import re
 import shlex
 import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +26,13 @@ from collector.cli import app
 from tests.agent import Agent
 from tests.build import Home
 from tests.docs.blocks import PAGES, REPOSITORY, Shown, headings_of, links_in, missing_from, shown_in
+from tests.docs.picture import PICTURE, session
 from tests.inside import Inside
 from tests.sink import Sink
 
 TREE = get_command(app)
 WITH_COMMANDS = [page for page in PAGES if any(not each.why_not for each in shown_in(page))]
+PAPERS = ("CHANGELOG.md", "SECURITY.md", "CONTRIBUTING.md")
 ADDRESSES = ("https://telemetry.example/v1/events", "http://127.0.0.1:8585/v1/events")
 ENDLESS = re.compile(r"collector (receive|run|web)\b|--watch|--follow| -f\b|service (un)?install")
 WELL = {0, 1}  # 1: `doctor` finds no service where the tests run, and neither does `service status`
@@ -102,7 +106,7 @@ def test_every_command_on_a_page_runs_and_prints_what_is_shown(page: str, shell:
 
 def command_lines() -> Iterator[tuple[str, list[str]]]:
     """The commands that pages show in code blocks or mention in the text, each as words after `collector`."""
-    for page in (*PAGES, "CHANGELOG.md", "SECURITY.md", "CONTRIBUTING.md"):
+    for page in (*PAGES, *PAPERS):
         text = (REPOSITORY / page).read_text()
         named = re.findall(r"`(?:sudo )?(collector [a-z][^`\n]*)`", text)
         named += re.findall(r"^    (?:\$ )?(?:sudo )?(collector [a-z].*)$", text, re.MULTILINE)
@@ -148,13 +152,21 @@ def _blocks(page: str) -> str:
 
 def test_every_link_leads_somewhere() -> None:
     broken = []
-    for page in PAGES:
+    for page in (*PAGES, *PAPERS):
         for target, heading in links_in(page):
             if not (REPOSITORY / target).exists():
                 broken.append(f"{page}: {target}")
             elif heading and heading not in headings_of(target):
                 broken.append(f"{page}: {target}#{heading}")
     assert broken == []
+
+
+def test_no_text_on_a_page_is_taken_for_a_tag() -> None:
+    tags = []
+    for page in (*PAGES, *PAPERS):
+        text = re.sub(r"```.*?```|^    .*$", "", (REPOSITORY / page).read_text(), flags=re.DOTALL | re.MULTILINE)
+        tags += [f"{page}: {tag}" for tag in re.findall(r"(?<!\\)</?[a-z][^>]*>", re.sub(r"`[^`]*`", "", text))]
+    assert tags == [], "write it as code"
 
 
 def test_the_readme_links_to_every_page() -> None:
@@ -173,3 +185,47 @@ def test_the_page_of_commands_is_current() -> None:
     assert (REPOSITORY / "docs" / "commands.md").read_text() == made, (
         "run: python packaging/reference.py page > docs/commands.md"
     )
+
+
+def test_the_page_of_commands_names_arguments_as_the_help_does(shell: Shell) -> None:
+    page = (REPOSITORY / "docs" / "commands.md").read_text()
+    shown = re.findall(r"^    collector ([a-z ]+) (\[OPTIONS\] .+)$", page, re.MULTILINE)
+    assert len(shown) > 10
+    for words, usage in shown:
+        line = shell.agent.run("help", *words.split()).stdout.splitlines()[0]
+        assert re.sub("[{}]", "", line) == f"Usage: collector {words} {usage}"  # Typer may put braces around {PATH}
+
+
+def test_the_picture_of_a_terminal_is_current() -> None:
+    drawn = re.findall(r"<text.*</text>", PICTURE.read_text())
+    shown = [" ".join(unescape(re.sub("<.*?>", "", line)).split()) for line in drawn]
+    printed = "\n".join(" ".join(line.split()) for line in session())
+    assert missing_from(shown, printed) == [], "run: python -m tests.docs.picture"
+
+
+def test_every_picture_is_on_a_page() -> None:
+    shown = {target for page in PAGES for target, _ in links_in(page)}
+    pictures = {f"docs/pictures/{path.name}" for path in (REPOSITORY / "docs" / "pictures").iterdir()}
+    assert pictures - shown == set()
+
+
+def configurations() -> Iterator[tuple[str, str]]:
+    """The configuration files that pages show, whole."""
+    for page in PAGES:
+        text = (REPOSITORY / page).read_text()
+        indented = re.findall(r"(?:^    .*\n|^\n(?=    ))+", text, re.MULTILINE)
+        for block in [*map(textwrap.dedent, indented), *re.findall(r"```toml\n(.*?)```", text, re.DOTALL)]:
+            if re.search(r"^\[+[a-z]+[\]._]", block, re.MULTILINE):
+                yield page, block
+
+
+def test_every_configuration_on_a_page_is_valid(shell: Shell) -> None:
+    found = list(configurations())
+    assert len(found) > 12
+    for page, block in found:
+        for name in re.findall(r'"/etc/collector/([\w.-]+)"', block):
+            (shell.agent.home.path / name).write_text("0123456789abcdef0123456789abcdef")
+        text = block.replace("/etc/collector/", "~/").replace("~/.config/collector/token", "~/sink-token")
+        (shell.agent.home.path / "shown.toml").write_text(text)
+        answer = shell.agent.run("config", "check", "--config", "shown.toml")
+        assert answer.code == 0, f"{page}: {answer.stderr}\n{block}"

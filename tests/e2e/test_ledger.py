@@ -193,6 +193,13 @@ def test_a_dry_run_sends_nothing_and_leaves_nothing(home: Home, sink: Sink, agen
     assert dry.ledger["delivered"] == wet.ledger["delivered"]
 
 
+def test_a_dry_run_counts_the_bytes_that_a_scan_into_the_store_sends(home: Home) -> None:
+    home.with_everything()
+    agent = Agent(home)
+    dry, wet = agent.run("scan", "--dry-run", "--json"), agent.run("scan", "--json")
+    assert dry.ledger["bytes"] == wet.ledger["bytes"] > 0
+
+
 def test_nothing_is_written_below_the_root(home: Home, sink: Sink, agent: Agent) -> None:
     home.with_everything()
 

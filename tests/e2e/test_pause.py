@@ -270,6 +270,22 @@ def test_what_has_no_time_may_be_from_the_pause_that_came_before_the_next_that_h
     assert texts == ["after", "before", "before", "before, too", "before, too", "long before", "long before"]
 
 
+def test_a_reset_says_that_it_sends_what_was_left_out(home: Home, sink: Sink, agent: Agent) -> None:
+    session = home.session()
+    session.prompt("before")
+    agent.scan()
+    again = "The next pass sends 1 source again from the start"
+    place = {"COLLECTOR_SINK__URL": sink.url}
+    assert agent.run("reset", "--all", "--state", str(agent.state), env=place).stdout == f"{again}.\n"
+    agent.scan()
+    command(agent, "pause")
+    session.prompt("during")
+    command(agent, "resume", "--from-now")
+    said = agent.run("reset", "--all", "--state", str(agent.state), env=place).stdout
+    assert said == f"{again}, and what was left out of them with --from-now.\n"
+    assert agent.scan().ledger["delivered"] == 2
+
+
 def test_what_was_once_wanted_again_says_nothing_of_a_later_pause(home: Home, sink: Sink, agent: Agent) -> None:
     now = datetime.now(UTC)
     home.pen.now = now - timedelta(hours=3)

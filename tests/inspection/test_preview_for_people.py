@@ -74,6 +74,14 @@ def test_sessions_are_listed_with_their_state(home: Home, agent: Agent) -> None:
     assert re.search(rf"partly sent +\d+ bytes of \d+ bytes  {partly.session_id}", listed)
 
 
+def test_statistics_are_listed_as_excluded_while_any_project_is(home: Home, agent: Agent) -> None:
+    home.stats()
+    for said, state in (("", "pending"), ("/work/elsewhere", "excluded")):
+        answer = agent.run("preview", "--json", *agent.places(), env={"COLLECTOR_PROJECTS__EXCLUDE": said})
+        assert [json.loads(line)["state"] for line in answer.stdout.splitlines()] == [state]
+    assert agent.scan(COLLECTOR_PROJECTS__EXCLUDE="/work/elsewhere").ledger["delivered"] == 0
+
+
 def test_history_left_out_by_from_now_is_neither_sent_nor_pending(home: Home, agent: Agent) -> None:
     before = time.time() - 60
     old, unseen, newer = (home.session(project=f"-work-{name}") for name in ("a", "b", "c"))

@@ -61,6 +61,16 @@ def test_a_running_agent_reports_about_itself(home: Home, sink: Sink, agent: Age
     assert report["last_acknowledged"]
 
 
+def test_what_a_former_sink_acknowledged_is_not_said_of_another(home: Home, sink: Sink, agent: Agent) -> None:
+    home.session().prompt("one")
+    with agent.start():
+        told_when(agent, "delivered", 1)
+    assert told(agent)["last_acknowledged"]
+    with Sink() as another:
+        report = told(Agent(home, another))
+    assert (report["sink"], report["last_acknowledged"]) == (another.url, None)
+
+
 def test_a_killed_agent_is_reported_as_not_running(home: Home, sink: Sink, agent: Agent) -> None:
     home.session().prompt("one")
     with agent.start() as running:

@@ -76,6 +76,12 @@ def test_the_drop_in_without_namespaces_resets_every_line_that_needs_them() -> N
     assert unit == {name for name, _ in lines_of(templates.without_namespaces(), "Service")}
 
 
+def test_the_page_shows_the_drop_in_without_namespaces() -> None:
+    page = (TREE / "docs" / "install.md").read_text().partition("without-namespaces.conf`:\n\n")[2]
+    shown = page.partition("\n\n")[0].replace("    ", "")
+    assert lines_of(shown, "Service") == lines_of(templates.without_namespaces(), "Service")
+
+
 def test_the_system_unit_sees_only_one_directory_of_one_home() -> None:
     service = service_of(templates.system_unit(PACKAGED))
     assert service["User"] == "%i"

@@ -7,12 +7,14 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import orjson
 import typer.main
 
 from collector.cli import app
 from collector.store.limits import ReceiverLimits
 from collector.store.report import asking, summarize
 from collector.store.writer import Writer
+from tests.store.sample_set import SAMPLE
 from tests.store.samples import Client, calls, event, reply, row_of
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -60,6 +62,23 @@ def test_every_table_and_view_is_on_the_page(database: Path) -> None:
     section = STORE_PAGE.partition("## The database")[2].partition("\n## ")[0]
     rows = "".join(re.findall(r"^\| (`.*?) \| ", section, re.MULTILINE))
     assert names - {"sqlite_stat1"} == set(re.findall(r"`(\w+)`", rows))
+
+
+def test_another_client_can_read_every_view_that_is_not_marked(database: Path) -> None:
+    fill(database)
+    unreadable = set()
+    with closing(sqlite3.connect(database)) as connection:
+        for (view,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'view'").fetchall():
+            try:
+                connection.execute(f"SELECT * FROM {view}").fetchall()
+            except sqlite3.OperationalError:
+                unreadable.add(view)
+    assert unreadable == set(re.findall(r"^\| `(\w+)` \* \|", STORE_PAGE, re.MULTILINE))
+
+
+def test_the_page_says_how_many_sample_events_there_are() -> None:
+    events = {orjson.loads(line)["id"] for line in SAMPLE.read_bytes().splitlines()}
+    assert f"| {len(events)} events of two made-up people" in STORE_PAGE
 
 
 def test_every_option_is_on_the_page() -> None:

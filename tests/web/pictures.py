@@ -27,11 +27,7 @@ UNTIL = datetime(2026, 3, 20, tzinfo=UTC)
 # Name, page, look, width, height.
 PICTURES = (
     ("overview", "/", "light", 1200, 900),
-    ("overview-dark", "/", "dark", 1200, 900),
-    ("overview-phone", "/", "light", 390, 844),
     ("session", "session", "light", 1200, 900),
-    ("tools", "/tools", "light", 1200, 900),
-    ("when", "/when", "light", 1200, 760),
     ("trust", "/trust", "dark", 1200, 900),
 )
 
