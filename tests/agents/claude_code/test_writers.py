@@ -59,6 +59,14 @@ def test_a_hook_names_the_call_it_ran_for() -> None:
     assert "tool" not in at_the_stop
     assert at_the_stop["attributes"]["tool_use_id"] == "x"
 
+def test_what_a_hook_printed_is_sent_once() -> None:
+    hook = {"hookName": "Stop", "content": "all\ngood", "stdout": "all\ngood\n", "stderr": "all\ngood but slow"}
+    made = normalized(attachment("hook_success", hook))
+    assert (made["text"], made["attributes"]["stderr"]) == ("all\ngood", "all\ngood but slow")
+    assert "stdout" not in made["attributes"]
+    assert made["omitted"] == {"stdout": 9}
+
+
 
 @pytest.mark.parametrize(
     "error",
