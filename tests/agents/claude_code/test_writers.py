@@ -74,6 +74,7 @@ def test_what_a_hook_printed_is_sent_once() -> None:
         {"status": 529, "requestID": "req_01overload", "error": {"error": {"message": "Overloaded"}}},
         {"status": 529, "error": {"type": "error", "error": {"message": "Overloaded"}, "request_id": "req_01overload"}},
         {"message": "Overloaded", "status": 529, "request_id": "req_01overload"},
+        {"message": '529 {"type":"error"}', "status": 529, "requestId": "req_01overload", "formatted": "Overloaded"},
         {"formatted": "Overloaded", "status": 529, "requestID": "req_01overload", "error": "529"},
     ],
 )
