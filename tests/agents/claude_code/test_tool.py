@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.agents.claude_code.reader import context, normalized, written
 from tests.agents.claude_code.sample_shapes import CALL, PNG, assistant, tool_result
 from tests.agents.claude_code.sample_tools import BIG
@@ -26,6 +28,16 @@ def test_a_failure_gives_its_exit_code() -> None:
     made = normalized(ALL_RECORDS["tool_result_error"])
     assert made["tool"] == {"call_id": CALL, "ok": False, "exit_code": 2}
     assert written(made).count("no such file") == 1
+
+
+@pytest.mark.parametrize("ran", ["web_search", "web_fetch", "advisor"])
+def test_a_tool_that_failed_at_the_api_did_not_succeed(ran: str) -> None:
+    error = {"type": f"{ran}_tool_result_error", "error_code": "max_uses_exceeded"}
+    call = {"type": "server_tool_use", "id": "srvtoolu_01failed", "name": ran, "input": {}}
+    answer = {"type": f"{ran}_tool_result", "tool_use_id": "srvtoolu_01failed", "content": error}
+    _, block = normalized(assistant("at the API", [call, answer]))["blocks"]
+    assert (block["name"], block["ok"]) == (ran, False)
+    assert block["blocks"][0]["attributes"]["error_code"] == "max_uses_exceeded"
 
 
 def test_a_refusal_says_who_refused() -> None:
