@@ -84,7 +84,7 @@ def together(parts: list[Any]) -> Any:
 
 def binary_key(value: dict[str, Any]) -> str:
     """The key under which an object declares base64, of any length; empty if it declares none."""
-    if type(value.get("base64")) is str:
+    if type(value.get("base64")) is str and value["base64"]:  # empty if the image or document itself was left out
         return "base64"
     if type(value.get("data")) is str and (value.get("type") == "base64" or not MEDIA_KEYS.isdisjoint(value)):
         return "data"

@@ -101,6 +101,12 @@ def test_small_images_are_described_like_large_ones(holder: object) -> None:
         assert SMALL_IMAGE not in written(made)
         assert '"bytes":23' in written(made)
 
+def test_an_attachment_without_its_binary_data_does_not_claim_a_size() -> None:
+    file = {"filePath": "/work/plan.pdf", "base64": "", "originalSize": 302}
+    made = normalized(attachment("file", {"content": {"type": "pdf", "file": file}}))
+    assert made["attributes"]["content"]["file"] == file
+
+
 
 def test_the_run_file_of_a_workflow_becomes_one_event() -> None:
     place = Place(4, "-work-app", "d389b24d")
