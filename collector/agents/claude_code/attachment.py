@@ -115,6 +115,10 @@ def hook(event: Record, body: Record) -> None:
         tool = name.partition(":")[2] if type(name) is str else ""
         if tool:
             event["tool"]["name"] = tool
+    # What it printed is its content too, without surrounding space.
+    printed = body.get("stdout")
+    if type(printed) is str and printed.strip() == body.get("content"):
+        omit(event, "stdout", body.pop("stdout"))
 
 
 def body_text(event: Record, body: Record) -> None:

@@ -48,8 +48,8 @@ def api_error(event: Record, rest: Record) -> None:
         if type(found) is not dict:
             return
         holder["error"] = error = dict(found)
-        take(event, "text", error, ("message", "formatted"))
-        take(event, "request_id", error, ("requestID", "request_id"))
+        take(event, "text", error, ("formatted", "message"))  # the message may be the whole answer, as JSON
+        take(event, "request_id", error, ("requestId", "requestID", "request_id"))
         status, name = error.get("status"), error.get("type")
         if type(status) is int and "apiErrorStatus" not in rest:
             rest["apiErrorStatus"] = error.pop("status")

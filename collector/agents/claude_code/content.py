@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from collector.agents.claude_code.context import Context
+from collector.agents.claude_code.context import Context, text_of
 from collector.agents.claude_code.free_values import binary, omit, plain
 
 MAX_NESTING = 4
@@ -141,9 +141,10 @@ def answer(event: dict[str, Any], part: dict[str, Any], kind: str, context: Cont
         if inner:
             block["blocks"] = inner
     elif content is not None:
-        block["blocks"] = [
-            sealed(event, content, "value") if type(content) is dict else free("value", {"value": content})
-        ]
+        is_object = type(content) is dict
+        if is_object and text_of(content, "type").endswith("_error"):  # of a tool that the API runs itself
+            block["ok"] = False
+        block["blocks"] = [sealed(event, content, "value") if is_object else free("value", {"value": content})]
     if kind != "tool_result":
         part = {**part, "block_type": kind}
     if len(part) > 3:

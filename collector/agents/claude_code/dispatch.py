@@ -34,7 +34,6 @@ ENVELOPE = {
     "uuid": "uuid",
     "parentUuid": "parent_uuid",
     "sessionId": "session_id",
-    "session_id": "session_id",
     "agentId": "agent_id",
     "promptId": "prompt_id",
     "requestId": "request_id",
@@ -103,6 +102,8 @@ def event(line: Line, context: Context) -> Record | Skip:
     if "model" in made:
         put_provider(made)
     if rest:
+        if "session_id" in rest:
+            settle_session(made, record, rest)
         attribute(made, rest, context)
         put_attributes(made, rest)
     # Forks and compaction copy records along with their original session, and some files hold records of two sessions.
@@ -168,6 +169,16 @@ def put_client(client: Record, record: Record, rest: Record, taken: Places) -> N
                 client[key] = value
         elif value is not None:
             rest[key] = value
+
+
+def settle_session(made: Record, record: Record, rest: Record) -> None:
+    """Uses `session_id` if it is a record's only session, as in the SDK's own stream. In a transcript it is beside
+    `sessionId`, and names the session that the program was started with: another one since `/clear` or `/branch`."""
+    told = rest["session_id"]
+    if type(told) is str and told and not record.get("sessionId"):
+        made["session_id"] = told
+    if told == made["session_id"]:
+        del rest["session_id"]
 
 
 def settle_time(made: Record, line: Line, context: Context) -> None:

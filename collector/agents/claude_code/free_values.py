@@ -61,7 +61,7 @@ def plain(value: Any, depth: int = 0) -> Any:
     if depth >= MAX_DEPTH:
         return one_string(value)
     if kind is dict:
-        key = binary_key(value) if "base64" in value or "data" in value else ""
+        key = binary_key(value) if "base64" in value or "data" in value or "image_data" in value else ""
         if key:
             found = binary(value[key])
             if found is not None:
@@ -84,10 +84,11 @@ def together(parts: list[Any]) -> Any:
 
 def binary_key(value: dict[str, Any]) -> str:
     """The key under which an object declares base64, of any length; empty if it declares none."""
-    if type(value.get("base64")) is str:
+    if type(value.get("base64")) is str and value["base64"]:  # empty if the image or document itself was left out
         return "base64"
-    if type(value.get("data")) is str and (value.get("type") == "base64" or not MEDIA_KEYS.isdisjoint(value)):
-        return "data"
+    for key in ("data", "image_data"):
+        if type(value.get(key)) is str and (value.get("type") == "base64" or not MEDIA_KEYS.isdisjoint(value)):
+            return key
     return ""
 
 

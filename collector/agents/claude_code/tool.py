@@ -11,7 +11,8 @@ from typing import Any
 
 from collector.agents.claude_code.free_values import binary_key, name_of, omit, plain, together
 
-# Inputs of the call, so they are in the tool_call event already; `originalFile` is a whole file before an edit.
+# Inputs of the call, so they are in the tool_call event already; and whole files before an edit, or after one of a
+# notebook.
 COPIES = frozenset(
     {
         "originalFile",
@@ -23,6 +24,8 @@ COPIES = frozenset(
         "oldTodos",
         "newTodos",
         "originalFileContents",
+        "original_file",
+        "updated_file",
     }
 )
 NUMBERS = {"durationMs": 1, "totalDurationMs": 1, "durationSeconds": 1000, "duration_ms": 1}
@@ -145,7 +148,8 @@ def put_text(
 def put_file(
     event: dict[str, Any], tool: dict[str, Any], details: dict[str, Any], file: dict[str, Any], told: str
 ) -> None:
-    """The `file` of a Read: the model was told its text with line numbers; an image is a block already."""
+    """The `file` of a Read: the model was told its text with line numbers, or the cells of a notebook one by one; an
+    image is a block already."""
     left: dict[str, Any] = {}
     for key, value in file.items():
         if value is None or value == "":
@@ -155,7 +159,9 @@ def put_file(
         elif key == "base64" or (key == "content" and type(value) is str and is_told(value, told)):
             omit(event, f"file_{key}", value)
         else:
-            left[name_of(key)] = plain(value)
+            kept = without_copies(event, value, told, key, 1)
+            if kept is not None:
+                left[name_of(key)] = kept
     if left:
         details["file"] = left
 

@@ -17,6 +17,7 @@ MESSAGE_ID = "msg_01XJbUUaAZQJ98KvdRok42oJ"
 REQUEST_ID = "req_011CSX7f5huB6UfCd5fdiktq"
 PNG_BYTES = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 8
 PNG = base64.b64encode(PNG_BYTES).decode()
+SMALL_IMAGE = "R0lGODlhAQABAAAAACwAAAAAAQABAAA="
 SIGNATURE = base64.b64encode(b"signature" * 40).decode()
 
 

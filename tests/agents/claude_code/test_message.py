@@ -179,6 +179,19 @@ def test_the_session_id_of_the_file_is_given_where_it_differs() -> None:
     assert "file_session_id" not in normalized(ALL_RECORDS["user_prompt"])
 
 
+@pytest.mark.parametrize("order", [("session_id", "sessionId"), ("sessionId", "session_id")])
+def test_a_record_that_names_two_sessions_belongs_to_its_own(order: tuple[str, str]) -> None:
+    named = {"sessionId": "after-clear", "session_id": "before-clear"}
+    record = {key: value for key, value in ALL_RECORDS["user_prompt"].items() if key != "sessionId"}
+    made = normalized(record | {key: named[key] for key in order}, context(session_id="after-clear"))
+    assert (made["session_id"], made["attributes"]["session_id"]) == ("after-clear", "before-clear")
+    same = normalized(record | dict.fromkeys(order, "after-clear"), context(session_id="after-clear"))
+    assert same["session_id"] == "after-clear"
+    assert "session_id" not in same.get("attributes", {})
+    alone = normalized(record | {"session_id": "streamed"}, context(session_id="after-clear"))
+    assert (alone["session_id"], alone["file_session_id"]) == ("streamed", "after-clear")
+
+
 def test_a_record_without_a_session_id_gets_that_of_its_file() -> None:
     made = normalized(ALL_RECORDS["summary"], context(session_id="file-session"))
     assert made["session_id"] == "file-session"

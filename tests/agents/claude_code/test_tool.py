@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.agents.claude_code.reader import context, normalized, written
-from tests.agents.claude_code.sample_shapes import CALL, PNG, assistant, tool_result
+from tests.agents.claude_code.sample_shapes import CALL, PNG, SMALL_IMAGE, assistant, tool_result
 from tests.agents.claude_code.sample_tools import BIG
 from tests.agents.claude_code.samples import ALL_RECORDS
 
@@ -26,6 +28,16 @@ def test_a_failure_gives_its_exit_code() -> None:
     made = normalized(ALL_RECORDS["tool_result_error"])
     assert made["tool"] == {"call_id": CALL, "ok": False, "exit_code": 2}
     assert written(made).count("no such file") == 1
+
+
+@pytest.mark.parametrize("ran", ["web_search", "web_fetch", "advisor"])
+def test_a_tool_that_failed_at_the_api_did_not_succeed(ran: str) -> None:
+    error = {"type": f"{ran}_tool_result_error", "error_code": "max_uses_exceeded"}
+    call = {"type": "server_tool_use", "id": "srvtoolu_01failed", "name": ran, "input": {}}
+    answer = {"type": f"{ran}_tool_result", "tool_use_id": "srvtoolu_01failed", "content": error}
+    _, block = normalized(assistant("at the API", [call, answer]))["blocks"]
+    assert (block["name"], block["ok"]) == (ran, False)
+    assert block["blocks"][0]["attributes"]["error_code"] == "max_uses_exceeded"
 
 
 def test_a_refusal_says_who_refused() -> None:
@@ -80,6 +92,37 @@ def test_an_edit_becomes_a_patch_and_the_original_file_is_left_out() -> None:
     assert made["tool"]["patch"] == "@@ -1,2 +1,2 @@\n a\n-print('hi')\n+print('hello')"
     assert (made["tool"]["lines_added"], made["tool"]["lines_removed"]) == (1, 1)
     assert made["omitted"]["original_file"] == 6000
+
+
+def test_a_notebook_that_was_read_is_sent_once() -> None:
+    source, output = "import orjson\n" * 9, "one line of output\n" * 9
+    cell = {
+        "cellType": "code",
+        "source": source,
+        "cell_id": "c1",
+        "outputs": [
+            {"output_type": "stream", "text": output},
+            {"output_type": "display_data", "image": {"image_data": SMALL_IMAGE, "media_type": "image/gif"}},
+            {"output_type": "stream", "text": "only here"},
+        ],
+    }
+    told = [{"type": "text", "text": f'<cell id="c1">{source}</cell id="c1">\n{output}'}]
+    made = normalized(tool_result("notebook", told, {"type": "notebook", "file": {"filePath": "/a", "cells": [cell]}}))
+    assert (written(made).count("import orjson"), written(made).count("one line of output")) == (9, 9)
+    assert SMALL_IMAGE not in written(made)
+    (kept,) = made["tool"]["details"]["file"]["cells"]
+    _, image, more = kept["outputs"]
+    assert (kept["cell_id"], image["image"]["bytes"], more["text"]) == ("c1", 23, "only here")
+    assert made["omitted"]["tool_use_result"] == len(source) + len(output)
+
+
+def test_an_edit_of_a_notebook_sends_neither_of_its_two_copies() -> None:
+    copies = {"original_file": '{"cells": [1]}', "updated_file": '{"cells": [2]}'}
+    result = {"new_source": "x = 2", "old_source": "x = 1", "cell_id": "c1", "notebook_path": "/work/n.ipynb", **copies}
+    made = normalized(tool_result("notebook edit", "Updated cell c1 with x = 2", result))
+    assert (made["tool"]["file"], made["tool"]["details"]["old_source"]) == ("/work/n.ipynb", "x = 1")
+    assert made["omitted"] == dict.fromkeys(copies, 14)
+    assert "cells" not in written(made)
 
 
 def test_a_long_patch_is_cut_between_lines() -> None:

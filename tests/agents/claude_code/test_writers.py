@@ -14,7 +14,7 @@ from collector.redact.seal import seal
 from tests.agents.claude_code.reader import context, normalized, written
 from tests.agents.claude_code.sample_attachments import attachment
 from tests.agents.claude_code.sample_bookkeeping import system
-from tests.agents.claude_code.sample_shapes import CALL
+from tests.agents.claude_code.sample_shapes import CALL, SMALL_IMAGE
 from tests.agents.claude_code.samples import ALL_RECORDS, JOURNAL_LINES, WORKFLOW_RUN
 from tests.redactors import every_rule
 from tests.scopes import FORM
@@ -29,7 +29,6 @@ META = {
     "model": "claude-opus-5-5",
     "workflowPhase": "Look",
 }
-SMALL_IMAGE = "R0lGODlhAQABAAAAACwAAAAAAQABAAA="
 
 
 def test_a_subagents_events_include_what_its_companion_says() -> None:
@@ -60,6 +59,14 @@ def test_a_hook_names_the_call_it_ran_for() -> None:
     assert at_the_stop["attributes"]["tool_use_id"] == "x"
 
 
+def test_what_a_hook_printed_is_sent_once() -> None:
+    hook = {"hookName": "Stop", "content": "all\ngood", "stdout": "all\ngood\n", "stderr": "all\ngood but slow"}
+    made = normalized(attachment("hook_success", hook))
+    assert (made["text"], made["attributes"]["stderr"]) == ("all\ngood", "all\ngood but slow")
+    assert "stdout" not in made["attributes"]
+    assert made["omitted"] == {"stdout": 9}
+
+
 @pytest.mark.parametrize(
     "error",
     [
@@ -67,6 +74,7 @@ def test_a_hook_names_the_call_it_ran_for() -> None:
         {"status": 529, "error": {"type": "error", "error": {"message": "Overloaded"}, "request_id": "req_01overload"}},
         {"message": "Overloaded", "status": 529, "request_id": "req_01overload"},
         {"formatted": "Overloaded", "status": 529, "requestID": "req_01overload", "error": "529"},
+        {"message": '529 {"type":"error"}', "status": 529, "requestId": "req_01overload", "formatted": "Overloaded"},
     ],
 )
 def test_an_api_error_gives_its_message_status_and_request_id(error: object) -> None:
@@ -91,6 +99,12 @@ def test_small_images_are_described_like_large_ones(holder: object) -> None:
     ):
         assert SMALL_IMAGE not in written(made)
         assert '"bytes":23' in written(made)
+
+
+def test_an_attachment_without_its_binary_data_does_not_claim_a_size() -> None:
+    file = {"filePath": "/work/plan.pdf", "base64": "", "originalSize": 302}
+    made = normalized(attachment("file", {"content": {"type": "pdf", "file": file}}))
+    assert made["attributes"]["content"]["file"] == file
 
 
 def test_the_run_file_of_a_workflow_becomes_one_event() -> None:
