@@ -22,6 +22,7 @@ from collector.flow.batch import Batch
 from collector.flow.interrupt import Interrupt
 from collector.flow.outcome import Sealed
 from collector.flow.receipt import Receipt
+from collector.settings.options import RetrySettings
 from tests.delivery.sending import QUICK, Receiver, answering, batch, channel, failing_on, names, taking
 
 Answering = Callable[[httpx.Request], httpx.Response]
@@ -73,6 +74,25 @@ def test_an_answer_that_needs_a_person_halts_with_advice_and_no_receipt(status: 
 def test_a_sink_that_stays_down_is_given_up_after_the_waiting_time() -> None:
     with pytest.raises(SinkUnavailable, match="did not acknowledge"):
         settle(Receiver(lambda _: httpx.Response(503)), batch("a"), policy=waiting_at_most(0.05))
+
+
+def test_a_sink_that_fails_batch_after_batch_is_asked_less_and_less_often() -> None:
+    longest: list[float] = []
+
+    def at_most(low: float, high: float) -> float:
+        longest.append(high)
+        return high
+
+    clock = itertools.count()
+    policy = Policy(RetrySettings(), max_wait=4, window=1, clock=lambda: next(clock), uniform=at_most)
+    health, way = Health(policy.clock), channel(Receiver(lambda _: httpx.Response(503)))
+    waiting = Waiting(Interrupt(), lambda: next(clock) * 1e6)
+    for _ in range(2):
+        health.begin()
+        with pytest.raises(SinkUnavailable):
+            Settling(batch("a"), way.post, health, policy, waiting, way.address).receipt()
+    assert len(longest) > 2
+    assert longest == [RetrySettings().initial_interval * 2**failures for failures in range(1, len(longest) + 1)]
 
 
 def test_a_broken_connection_is_a_transient_failure() -> None:

@@ -135,6 +135,7 @@ def test_values_that_orjson_refuses_are_still_written(odd: object) -> None:
 
 @settings(max_examples=200, deadline=None)
 @example({"id": None, "truncated": {"blocks": None, "...": "x"}, "blocks": "t" * 400}, 200)
+@example({"id": None, "truncated": {"text": "x" * 400}, "text": "t" * 500}, 500)
 @given(events, st.integers(2, 3000))
 def test_any_event_fits_any_size(event: dict[str, Any], size: int) -> None:
     body = shorten.fit(event, size)

@@ -266,6 +266,17 @@ def test_a_read_that_fails_keeps_what_was_read_and_stamps_nothing(path: Path, mo
         next(reading)
 
 
+def test_the_whole_lines_just_before_a_position_can_be_read_again(path: Path) -> None:
+    path.write_bytes(lines_of(100))
+    lines, end = read(path)
+    position = position_after(end)
+    for reach, count in ((1 << 20, 100), (len(lines_of(100)), 100), (len(lines_of(100)) - 1, 99), (250, 2), (20, 0)):
+        again = tail.before(source_of(path), position, FORM, reach)
+        assert [(line.offset, line.record) for line in again] == [
+            (line.offset, line.record) for line in lines[100 - count :]
+        ]
+
+
 def test_no_file_stays_open(path: Path) -> None:
     path.write_bytes(lines_of(10))
     before = len(os.listdir("/dev/fd"))
