@@ -155,6 +155,7 @@ CASES: list[tuple[str, int, bytes, type, str]] = [
     ("s3", 403, b"<Error><Code>SignatureDoesNotMatch</Code></Error>", Halt, "SignatureDoesNotMatch"),
     ("s3", 403, b"<Error><Code>RequestTimeTooSkewed</Code></Error>", Halt, "RequestTimeTooSkewed"),
     ("s3", 404, b"<Error><Code>NoSuchBucket</Code></Error>", Halt, "NoSuchBucket"),
+    ("s3", 400, b"<Error><Code>InvalidBucketName</Code></Error>", Halt, "InvalidBucketName"),
     ("s3", 400, b"<Error><Code>ExpiredToken</Code></Error>", Retry, "ExpiredToken"),
     ("s3", 501, b"<Error><Code>NotImplemented</Code></Error>", Halt, "NotImplemented"),
     ("s3", 503, b"<Error><Code>SlowDown</Code></Error>", Retry, "SlowDown"),
