@@ -341,6 +341,15 @@ def test_an_object_is_named_by_its_content_and_its_day() -> None:
     assert "If-None-Match" not in made("s3", conditional=False).render([one], "")[0].headers
 
 
+@pytest.mark.parametrize(
+    ("format_", "content_type"),
+    [("ndjson", "application/x-ndjson"), ("json", "application/json"), ("object", "application/json")],
+)
+def test_the_content_type_says_what_the_format_is(format_: str, content_type: str) -> None:
+    [request] = made("http", format=format_).render([sealed("a")], "")
+    assert request.headers["Content-Type"] == content_type
+
+
 def test_the_http_sink_adapts_to_any_receiver() -> None:
     event = sealed("a")
     sink = made("http", format="object", field="logs", content_type="application/vnd.logs+json", retry_statuses=[423])
