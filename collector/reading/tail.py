@@ -63,7 +63,7 @@ def read(
 def before(source: Source, position: Position, form: AgentFormat, reach: int = REACH_BACK_BYTES) -> Iterator[Line]:
     """The last whole lines before a position. They are not sent again, but give context for the lines after it."""
     with opened(source) as file:
-        if not position.offset or not file.begins_as(position):
+        if not file.begins_as(position):
             return
         low = max(0, position.offset - reach)
         window = file.read_fully(position.offset - low, low)

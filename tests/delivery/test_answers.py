@@ -174,6 +174,7 @@ CASES: list[tuple[str, int, bytes, type, str]] = [
     ("s3", 403, b"<Error><Code>SignatureDoesNotMatch</Code></Error>", Halt, "SignatureDoesNotMatch"),
     ("s3", 403, b"<Error><Code>RequestTimeTooSkewed</Code></Error>", Halt, "RequestTimeTooSkewed"),
     ("s3", 404, b"<Error><Code>NoSuchBucket</Code></Error>", Halt, "NoSuchBucket"),
+    ("s3", 400, b"<Error><Code>InvalidBucketName</Code></Error>", Halt, "InvalidBucketName"),
     ("s3", 400, b"<Error><Code>ExpiredToken</Code></Error>", Retry, "ExpiredToken"),
     ("s3", 501, b"<Error><Code>NotImplemented</Code></Error>", Halt, "NotImplemented"),
     ("s3", 503, b"<Error><Code>SlowDown</Code></Error>", Retry, "SlowDown"),
@@ -362,6 +363,15 @@ def test_an_object_is_named_by_its_content_and_its_day() -> None:
     assert path(one) == path(one) != path(other)
     assert "If-None-Match" in made("s3").render([one], "")[0].headers
     assert "If-None-Match" not in made("s3", conditional=False).render([one], "")[0].headers
+
+
+@pytest.mark.parametrize(
+    ("format_", "content_type"),
+    [("ndjson", "application/x-ndjson"), ("json", "application/json"), ("object", "application/json")],
+)
+def test_the_content_type_says_what_the_format_is(format_: str, content_type: str) -> None:
+    [request] = made("http", format=format_).render([sealed("a")], "")
+    assert request.headers["Content-Type"] == content_type
 
 
 def test_the_http_sink_adapts_to_any_receiver() -> None:

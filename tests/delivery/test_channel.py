@@ -26,11 +26,11 @@ from collector.delivery.sinks.http import HttpOptions, HttpSink
 from collector.delivery.sinks.registry import SINKS
 from collector.delivery.transport import Transport
 from collector.delivery.waiting import Waiting
-from collector.errors import Stopped
+from collector.errors import SinkHalted, Stopped
 from collector.flow.interrupt import Interrupt
 from collector.flow.outcome import Sealed
 from collector.settings.options import SinkSettings
-from tests.delivery.sending import channel, sealed
+from tests.delivery.sending import Receiver, channel, sealed, taking
 from tests.delivery.test_waiting import Clock
 
 HEADED = "not-in-a-header"
@@ -272,3 +272,14 @@ def test_the_signature_covers_the_request_exactly_as_sent() -> None:
     way = Transport(SinkSettings(), "http://localhost/in", None, httpx.MockTransport(answer), sign=sign)
     assert Channel(Slow(), way).post([sealed("a")], Waiting(Interrupt())).verdict == Accepted()
     assert len(signed) == 1
+
+
+def test_without_keys_to_sign_with_nothing_is_sent_until_a_person_acts() -> None:
+    def sign(method: str, url: str, headers: Mapping[str, str], body: bytes) -> dict[str, str]:
+        raise SinkHalted("no keys were found")
+
+    receiver = Receiver(taking)
+    way = Transport(SinkSettings(), "http://localhost/in", None, httpx.MockTransport(receiver), sign=sign)
+    verdict = Channel(HttpSink(), way).post([sealed("a")], Waiting(Interrupt())).verdict
+    assert isinstance(verdict, Halt)
+    assert (verdict.reason, receiver.requests) == ("no keys were found", [])

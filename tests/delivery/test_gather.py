@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from collector.agents.claude_code import places
-from collector.delivery.gather import BatchLimits, batches
+from collector.delivery.gather import MAX_QUARANTINED, MAX_SILENT_ITEMS, BatchLimits, batches
 from collector.flow.counts import Counts
 from collector.flow.ledger import Ledger
 from collector.flow.line import End, Line, Reading
@@ -73,6 +74,14 @@ def test_a_quarantined_line_is_counted_and_carried_in_the_batch() -> None:
     aside = Quarantined("q", "torn line", "s", 0, "...")
     [batch] = batches([item(1, aside)], WIDE)
     assert (batch.quarantined, batch.counts["s"].quarantined, batch.counts["s"].lines) == ([aside], 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("most", "outcome"), [(MAX_SILENT_ITEMS, Skip("progress")), (MAX_QUARANTINED, Quarantined("q", "torn", "s", 0, ""))]
+)
+def test_offsets_move_even_if_no_line_gives_an_event(most: int, outcome: Skip | Quarantined) -> None:
+    made = batches((item(n, outcome) for n in range(1, most + 2)), WIDE)
+    assert [batch.positions["s"].offset for batch in made] == [most, most + 1]
 
 
 outcomes = st.sampled_from(["event", "skip", "aside"])

@@ -190,8 +190,9 @@ def test_without_a_token_the_advice_says_that_none_is_set(tmp_path: Path, status
     path.write_text("a-token-that-is-wrong")
     with Sink(then=Scripted(status)) as sink:
         advice = []
-        for settings in (SinkSettings(), SinkSettings(token_file=path), SinkSettings(headers={"Authorization": "x"})):
-            transport = transport_to(sink, settings)
+        in_url = Transport(SinkSettings(), f"{sink.url}?key=a-key-that-is-wrong")
+        sent = (SinkSettings(), SinkSettings(token_file=path), SinkSettings(headers={"Authorization": "x"}))
+        for transport in (*(transport_to(sink, settings) for settings in sent), in_url):
             verdict = Channel(HttpSink(), transport).post([], Waiting(Interrupt())).verdict
             transport.close()
             assert isinstance(verdict, Halt)

@@ -21,6 +21,7 @@ from collector.flow.batch import Batch
 from collector.flow.interrupt import Interrupt
 from collector.flow.outcome import Sealed
 from collector.flow.receipt import Receipt
+from collector.settings.options import RetrySettings
 from tests.delivery.sending import QUICK, Receiver, answering, batch, channel, failing_on, names, taking
 
 Answering = Callable[[httpx.Request], httpx.Response]
@@ -72,6 +73,25 @@ def test_an_answer_that_needs_a_person_halts_with_advice_and_no_receipt(status: 
 def test_a_sink_that_stays_down_is_given_up_after_the_waiting_time() -> None:
     with pytest.raises(SinkUnavailable, match="did not acknowledge"):
         settle(Receiver(lambda _: httpx.Response(503)), batch("a"), policy=waiting_at_most(0.05))
+
+
+def test_a_sink_that_fails_batch_after_batch_is_asked_less_and_less_often() -> None:
+    longest: list[float] = []
+
+    def at_most(low: float, high: float) -> float:
+        longest.append(high)
+        return high
+
+    clock = itertools.count()
+    policy = Policy(RetrySettings(), max_wait=4, window=1, clock=lambda: next(clock), uniform=at_most)
+    health, way = Health(policy.clock), channel(Receiver(lambda _: httpx.Response(503)))
+    waiting = Waiting(Interrupt(), lambda: next(clock) * 1e6)
+    for _ in range(2):
+        health.begin()
+        with pytest.raises(SinkUnavailable):
+            Settling(batch("a"), way.post, health, policy, waiting, way.address).receipt()
+    assert len(longest) > 2
+    assert longest == [RetrySettings().initial_interval * 2**failures for failures in range(1, len(longest) + 1)]
 
 
 def test_a_broken_connection_is_a_transient_failure() -> None:
@@ -132,51 +152,6 @@ def test_many_poison_events_in_a_row_do_not_halt_a_sink_that_accepts_others() ->
     receiver = Receiver(failing_on(*bad))
     [receipt] = settle(receiver, batch(*names(60)))
     assert {thing.id for thing in receipt.refused} == set(bad)
-
-
-def test_a_too_large_request_is_halved_and_the_limit_is_remembered() -> None:
-    receiver = Receiver(lambda ids: httpx.Response(413 if len(ids) > 2 else 200))
-    receipts = settle(receiver, batch(*names(8), size=100), batch(*[f"f{n}" for n in range(8)], size=100))
-    assert [receipt.refused for receipt in receipts] == [[], []]
-    assert receiver.stored == {*names(8), *[f"f{n}" for n in range(8)]}
-    too_large = [ids for ids in receiver.requests if len(ids) > 2]
-    assert not any("f0" in ids for ids in too_large)
-
-
-def test_an_event_too_large_even_alone_is_truncated_and_marked() -> None:
-    bodies: list[bytes] = []
-
-    def answer(request: httpx.Request) -> httpx.Response:
-        bodies.append(request.content)
-        return httpx.Response(413 if len(request.content) > 5_000 else 200)
-
-    [receipt] = settle(answer, batch("a", size=50_000))
-    assert receipt.refused == []
-    sent = orjson.loads(bodies[-1])
-    assert len(bodies[-1]) <= 5_000
-    assert sent["truncated"] == {"text": 50_000}
-
-
-def test_an_event_that_cannot_be_cut_small_enough_is_quarantined() -> None:
-    receiver = Receiver(lambda ids: httpx.Response(413 if "a" in ids else 200))
-    [receipt] = settle(receiver, batch("b", "a", size=10_000))
-    assert [thing.id for thing in receipt.refused] == ["a"]
-
-
-def test_a_sink_that_finds_every_event_too_large_halts_and_quarantines_nothing() -> None:
-    receipts: list[Receipt] = []
-    with pytest.raises(SinkHalted, match="too large"):
-        receipts.extend(settling(Receiver(lambda _: httpx.Response(413)), [batch(*names(30))]))
-    assert receipts == []
-
-
-def test_a_limit_that_no_longer_applies_is_forgotten() -> None:
-    limited = itertools.chain([True] * 3, itertools.repeat(False))
-    receiver = Receiver(lambda ids: httpx.Response(413 if len(ids) > 1 and next(limited) else 200))
-    many = [batch(*(f"{number}-{name}" for name in names(8)), size=100) for number in range(60)]
-    settle(receiver, *many)
-    assert receiver.requests[-1] == [event.id for event in many[-1].events]
-    assert len(receiver.stored) == 480
 
 
 def test_events_rejected_in_the_body_are_quarantined_with_its_reason() -> None:

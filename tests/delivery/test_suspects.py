@@ -100,6 +100,16 @@ def test_a_sink_that_fails_on_batches_and_refuses_single_events_is_given_up_in_t
         settle(receiver, batch(*names(9)), policy=waiting_at_most(0.2))
 
 
+@pytest.mark.parametrize("status", [400, 413])
+def test_the_first_answer_after_an_outage_counts(status: int) -> None:
+    down = itertools.chain(itertools.repeat(True, QUICK.poison_tries + 2), itertools.repeat(False))
+    afterwards = failing_on("e3", status=status)
+    receiver = Receiver(lambda ids: httpx.Response(500) if next(down) else afterwards(ids))
+    [receipt] = settle(receiver, batch(*names(9)))
+    assert [thing.id for thing in receipt.refused] == ["e3"]
+    assert receiver.stored == set(names(9)) - {"e3"}
+
+
 def test_a_flapping_sink_is_not_blamed_on_an_event() -> None:
     posts: dict[str, int] = {}
 

@@ -176,6 +176,18 @@ def test_ask_within_waits_no_longer_than_its_time_for_a_silent_sink() -> None:
     assert posted.verdict == Accepted()
 
 
+def test_a_stop_ends_the_wait_for_an_answer() -> None:
+    interrupt, done = Interrupt(), threading.Event()
+
+    def silent(request: httpx.Request) -> httpx.Response:
+        interrupt.stop()
+        assert done.wait(PATIENCE)
+        return httpx.Response(200)
+
+    assert deliverer(silent, interrupt=interrupt, poll=0.01).ask_within(sealed("a"), 2 * PATIENCE) is None
+    done.set()
+
+
 def test_ask_gives_one_answer_and_does_not_retry() -> None:
     receiver = Receiver(answering(httpx.Response(503)))
     waits = deliverer(receiver)

@@ -254,6 +254,8 @@ def test_what_has_no_time_may_be_from_the_pause_that_came_before_the_next_that_h
     for session in sessions:
         session.prompt("before, too")
     command(agent, "pause")
+    earlier = [f"{now - timedelta(hours=hours):%Y-%m-%dT%H:%M:%S.000Z}" for hours in (9, 8)]
+    (agent.directory / "paused.left-out.json").write_text(json.dumps({"pauses": [earlier]}))
     (agent.directory / "paused.json").write_text(
         json.dumps({"since": (now - timedelta(hours=1)).timestamp(), "until": None})
     )

@@ -17,7 +17,11 @@ from tests.delivery.otlp_receiver import attributes_of, ids_of, records_of, span
 from tests.inside import Inside
 from tests.sink import Answer, Request, Sink
 
-TO_OTLP = {"COLLECTOR_SINK__TYPE": "otlp", "COLLECTOR_SINK__OTLP__TRACES": "true"}
+TO_OTLP = {
+    "COLLECTOR_SINK__TYPE": "otlp",
+    "COLLECTOR_SINK__OTLP__TRACES": "true",
+    "COLLECTOR_BATCH__LINGER": "60",  # one batch, however slow the machine
+}
 PROMPT = "f1e2d3c4-0000-4000-8000-000000000001"
 UNREACHABLE = 75
 
@@ -65,7 +69,8 @@ def story(session: Session) -> Iterator[Transcript]:
 def test_a_transcript_is_a_tree_of_spans(home: Home, sink: Sink) -> None:
     session = home.session()
     list(story(session))
-    scan(home, sink)
+    home.session().system("api_error", error={"message": "Overloaded"})  # of no turn
+    assert scan(home, sink).ledger["not_read"] == {}
     found = {span.span_id: span for span in spans(sink)}
     assert len(found) == len(spans(sink))
     by_name = {(span.name, span.parent_span_id): span for span in found.values()}
@@ -93,6 +98,7 @@ def test_a_transcript_is_a_tree_of_spans(home: Home, sink: Sink) -> None:
     assert failed == {"execute_tool Bash": (2, "Exit code 1"), "chat": (2, "Overloaded")}
     [event] = next(span for span in found.values() if span.name == "execute_tool Bash" and span.events).events
     assert attributes_of(event.attributes) == {"exception.type": "tool_error", "exception.message": "Exit code 1"}
+    assert attributes_of(found[span_id("tool", "toolu_ls")].attributes)["success"] is True
     request = attributes_of(found[span_id("request", "msg_1")].attributes)
     assert request["gen_ai.usage.output_tokens"] == 40
     assert request["gen_ai.usage.input_tokens"] == 1203

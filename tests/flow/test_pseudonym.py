@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collector.flow.pseudonym import keyed_hash, keyed_id, pseudonym
+import pytest
+
+from collector.flow.pseudonym import keeps_its_id, keyed_hash, keyed_id, pseudonym
 
 KEY = b"a key for tests only"
 
@@ -21,3 +23,8 @@ def test_equal_names_of_different_things_get_different_pseudonyms() -> None:
     ]
     ids = [keyed_id("main", KEY), keyed_hash("main", KEY)]
     assert len({name.rpartition("-")[2] for name in (*names, *ids)}) == 5
+
+
+@pytest.mark.parametrize(("uuid", "is_kept"), [("u" * 128, True), ("u" * 129, False), ("", False), (7, False)])
+def test_only_an_id_that_was_made_from_a_uuid_is_kept(uuid: object, *, is_kept: bool) -> None:
+    assert keeps_its_id({"uuid": uuid, "text": "hello"}, was_redacted=False) is is_kept

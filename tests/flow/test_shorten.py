@@ -117,6 +117,17 @@ def test_dropping_a_field_keeps_the_notes_of_earlier_cuts() -> None:
     assert set(cut_event["truncated"]) == {"text", "attributes"}
 
 
+def test_the_id_is_dropped_last() -> None:
+    event = {"id": "a" * 32, "schema": "s" * 30, "kind": "x" * 30, "usage": {"output_tokens": 1}}
+    assert orjson.loads(shorten.fit(event, 50)) == {"id": "a" * 32}
+
+
+def test_the_notes_of_very_many_cuts_are_added_up() -> None:
+    event = {"id": "a", "blocks": [{"text": "x" * 4000} for _ in range(60)]}
+    notes = orjson.loads(shorten.fit(event, 60_000))["truncated"]
+    assert notes == {f"blocks.{index}.text": 4000 for index in range(shorten.MOST_NOTES)} | {"...": 10 * 4000}
+
+
 @pytest.mark.parametrize("odd", ["\ud800", 2**64, -(2**63) - 1, {"\udfff": 1}, json.loads("[" * 600 + "]" * 600)])
 def test_values_that_orjson_refuses_are_still_written(odd: object) -> None:
     assert orjson.loads(shorten.fit({"id": "a", "x": odd}, 100_000))["id"] == "a"
@@ -124,6 +135,7 @@ def test_values_that_orjson_refuses_are_still_written(odd: object) -> None:
 
 @settings(max_examples=200, deadline=None)
 @example({"id": None, "truncated": {"blocks": None, "...": "x"}, "blocks": "t" * 400}, 200)
+@example({"id": None, "truncated": {"text": "x" * 400}, "text": "t" * 500}, 500)
 @given(events, st.integers(2, 3000))
 def test_any_event_fits_any_size(event: dict[str, Any], size: int) -> None:
     body = shorten.fit(event, size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from pathlib import Path
@@ -58,3 +59,23 @@ def test_a_damaged_installation_file_is_set_aside_and_reported(tmp_path: Path, d
     (aside,) = tmp_path.glob("installation.json.damaged-*")
     assert aside.read_bytes() == damage
     assert [each.get("moved_to", "") for each in said] == ["", aside.name]
+
+
+@pytest.mark.parametrize("has_links", [True, False])
+def test_an_installation_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_links: bool) -> None:
+    path, first = tmp_path / "installation.json", tmp_path / "first.json"
+    link, made = os.link, load_installation(first, may_write=True)
+
+    def another_agent_is_faster(source: Path, target: Path) -> None:
+        first.replace(target)
+        link(source, target)
+
+    def refuse(source: Path, target: Path) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", another_agent_is_faster if has_links else refuse)
+    found = load_installation(path, may_write=True)
+    assert (found == made) is has_links
+    assert load_installation(path, may_write=False) == found
+    assert path in tmp_path.iterdir()
+    assert not list(tmp_path.glob("*.new-*"))

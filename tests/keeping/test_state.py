@@ -74,7 +74,11 @@ def test_the_file_and_its_directory_are_private(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "damage", [b"", b"{", b"\0" * 50, b"[]", b'{"version":1}', b'{"claude_code":{"files":{"a":1}}}']
+    "damage",
+    [
+        *(b"", b"{", b"\0" * 50, b"[]", b'{"version":1}', b'{"claude_code":{"files":{"a":1}}}'),
+        b'{"claude_code":{"files":{"a":{"offset":1,"size":1,"mtime_ns":"later","inode":1}}}}',
+    ],
 )
 def test_a_damaged_file_falls_back_to_the_previous_generation(tmp_path: Path, damage: bytes) -> None:
     path = tmp_path / "state.json"

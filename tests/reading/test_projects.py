@@ -351,6 +351,14 @@ def test_a_torn_line_still_counts_for_the_directory_it_names(tmp_path: Path) -> 
     assert taken(home, "/work/app/secret") == [True, False, True, False]
 
 
+def test_a_source_may_begin_with_a_torn_line(tmp_path: Path) -> None:
+    made = (home := Home(tmp_path)).session(project="-work-app")
+    made.raw(b'{"text":"the rest never ca\n')
+    made.cwd = "/work/app"
+    made.prompt("hello")
+    assert taken(home, "/work/app/secret") == [True, True]
+
+
 def test_history_lines_are_judged_one_by_one_and_left_out_without_a_project(tmp_path: Path) -> None:
     history = (home := Home(tmp_path)).history()
     for more in ({"project": "/work/app"}, {"project": "/work/secret/x"}, {}, {"project": 7}, {"project": "/work/app"}):

@@ -16,6 +16,7 @@ TOKEN = "Zq4Vn-C4dhaV2q9_eT7Lm3Xb8KpR5s="
         ("https://ada:pass@sink.invalid/", "https://sink.invalid/"),
         (f"https://sink.invalid/receiver/v1/{TOKEN}/", "https://sink.invalid/receiver/v1/secret-"),
         ("https://sink.invalid/bulk/0b1c2d3e-4f50-4a61-8b72-9c83ad94be05/tag", "https://sink.invalid/bulk/secret-"),
+        ("https://sink.invalid/bulk/0B1C2D3E4F504A618B729C83AD94BE05", "https://sink.invalid/bulk/secret-"),
         ("https://sink.invalid/api/organizations/claude-code-events-2026", None),
         ("https://sink.invalid/opentelemetry.proto.collector.logs.v1", None),
         ("http://[::1]:4318", None),

@@ -30,6 +30,7 @@ def test_the_unnamed_sink_counts_only_if_it_is_set_or_the_only_one(tmp_path: Pat
     assert [each.sink_name for each in both] == ["", "a"]
     assert [each.state_path.name for each in both] == ["s.json", "s.a.json"]
     assert [sink_of(each).text for each in both] == ["http https://sink.example", "sink a"]
+    assert [both[0].one(name).sink_name for name in (None, "", "a")] == ["", "", "a"]
 
 
 @pytest.mark.parametrize(

@@ -148,7 +148,6 @@ class Conversation:
             who=_who(event, self.prompt_id),
             parent_id=span_id("tool", called_by) if called_by else b"",
         )
-        self.calls.clear()
         self.is_certain, self.asked_at = True, time
         return self.turn
 

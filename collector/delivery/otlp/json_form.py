@@ -119,7 +119,6 @@ def partial_success(body: bytes) -> tuple[int, str]:
     partial = told.get("partialSuccess") or told.get("partial_success") or {}
     if not isinstance(partial, dict):
         raise ValueError("not a partial success")
-    for name in ("rejectedLogRecords", "rejectedSpans", "rejected_log_records", "rejected_spans"):
-        if name in partial:
-            return int(partial[name]), str(partial.get("errorMessage") or partial.get("error_message") or "")
-    return 0, str(partial.get("errorMessage") or partial.get("error_message") or "")
+    names = ("rejectedLogRecords", "rejectedSpans", "rejected_log_records", "rejected_spans")
+    rejected = next((int(partial[name]) for name in names if name in partial), 0)
+    return rejected, str(partial.get("errorMessage") or partial.get("error_message") or "")

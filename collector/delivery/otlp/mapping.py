@@ -293,7 +293,7 @@ def nanoseconds(time: str) -> int:
     """RFC 3339 in UTC as nanoseconds since 1970; 0, which OTLP reads as unknown, for anything else and for times out of
     its range."""
     try:
-        since = datetime.fromisoformat(time).replace(tzinfo=UTC) - EPOCH
+        since = datetime.fromisoformat(time) - EPOCH
     except (TypeError, ValueError):
         return 0
     told = (since.days * 86_400 + since.seconds) * 1_000_000_000 + since.microseconds * 1000

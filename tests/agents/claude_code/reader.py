@@ -78,6 +78,7 @@ def outcome(record: Any, where: Context | None = None, offset: int = 0) -> Recor
         made = captured(made, FORM.vocabulary, where.capture)
     problems = [f"{error.json_path}: {error.message}" for error in SCHEMA.iter_errors(made)]
     assert not problems, problems[:3]
+    assert all(made.get(name, True) for name in ("text", "blocks"))  # absent rather than empty
     return made
 
 

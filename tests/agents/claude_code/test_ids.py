@@ -121,6 +121,13 @@ def test_the_same_prompt_at_another_time_is_another_event() -> None:
     assert id_of(line, kind=places.HISTORY) != id_of(later, kind=places.HISTORY)
 
 
+def test_a_prompt_keeps_its_id_when_the_history_before_it_is_removed() -> None:
+    before, line = HISTORY_LINES["history"], HISTORY_LINES["history"] | {"display": "another"}
+    where = context(kind=places.HISTORY)
+    normalized(before, where)
+    assert normalized(line, where)["id"] == id_of(line, kind=places.HISTORY)
+
+
 def test_the_depth_of_the_call_stack_does_not_change_an_id() -> None:
     def id_from(frames: int, record: Record) -> str:
         return id_of(record) if not frames else id_from(frames - 1, record)

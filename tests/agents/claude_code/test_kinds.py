@@ -173,3 +173,10 @@ def test_an_event_has_no_nulls() -> None:
         if not isinstance(made, Skip):
             without_parts = {key: value for key, value in made.items() if key not in ("blocks", "attributes", "tool")}
             assert "null" not in json.dumps(without_parts)
+
+
+@pytest.mark.parametrize(("name", "text"), [("edited_text_file", "1\tprint('hi')"), ("plan_file_reference", "1. Read")])
+def test_what_an_attachment_shows_becomes_text(name: str, text: str) -> None:
+    made = normalized(ALL_RECORDS[f"attachment_{name}"])
+    assert made["text"] == text
+    assert {"snippet", "plan_content"}.isdisjoint(made["attributes"])

@@ -80,6 +80,13 @@ def test_no_word_of_any_record_leaves(depth: int) -> None:
     assert leaks(outcome(planted(ALL_RECORDS["user_prompt"]), context()))
 
 
+@pytest.mark.parametrize("off", SWITCHES)
+def test_no_word_of_an_event_that_a_switch_has_reduced_leaves_either(off: str) -> None:
+    stored = [outcome(planted(record) | EVERYWHERE, context(kind, off=frozenset({off}))) for _, kind, record in SOURCES]
+    capture = Capture("metadata", key=KEY)
+    assert not any(leaks(captured(made, FORM.vocabulary, capture)) for made in stored if not isinstance(made, Skip))
+
+
 @pytest.mark.parametrize("kind", [places.SESSION, places.HISTORY, places.JOURNAL, places.SESSION_INDEX, places.STATS])
 def test_no_word_of_an_unknown_record_leaves(kind: SourceKind) -> None:
     for record in ALL_RECORDS.values():

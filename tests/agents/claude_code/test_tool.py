@@ -24,6 +24,13 @@ def test_output_is_not_sent_twice() -> None:
     assert made["omitted"] == {"stdout": 12}
 
 
+def test_long_text_under_any_key_is_not_sent_twice() -> None:
+    told, unique = "what the model was told " * 20, "what only the result says " * 20
+    made = normalized(tool_result("any key", told, {"report": [{"body": told, "extra": unique}]}))
+    assert made["tool"]["details"] == {"report": [{"extra": unique}]}
+    assert made["omitted"] == {"tool_use_result": len(told)}
+
+
 def test_a_failure_gives_its_exit_code() -> None:
     made = normalized(ALL_RECORDS["tool_result_error"])
     assert made["tool"] == {"call_id": CALL, "ok": False, "exit_code": 2}
