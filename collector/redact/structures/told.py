@@ -101,6 +101,8 @@ def _told(text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans
     # The user and the password each have a line of their own, or neither has.
     if text[first - 1 : first] == b"\n" and text.count(b"\n", match.start(), first) < 2:
         return []
+    if text[first - 1 : first] == b"," and b"\n" in match[0]:  # a row below the heading of a column
+        return []
     while first < last and text[first] in _OPENING:
         first += 1
     while last > first and text[last - 1] in _CLOSING:
