@@ -53,6 +53,7 @@ WRITTEN = {
     "an edit of settings": '{"file_path": ".env", "old_string": "¤{A-Za-z0-9:22}7x¤", "new_string": "{0-9a-f:48}"}',
     "behind a question for it": "you are asked for a password, it's ¤{a-z:8}!23¤",
     "words joined, given to a program": "zip -P ¤{a-z:6}-{a-z:5}-{a-z:7}¤ a.zip b.txt",
+    "a colon that Gson escaped, in JSON": r'{"a": "{\"password\"\\u003a \"¤{A-Za-z0-9:14}7¤\"}"}',
     "a passphrase told in quotes": "the passphrase is '¤{a-z:8}-88¤', keep it",
 }
 HARMLESS = {
