@@ -9,6 +9,8 @@ from collector.redact.structures.assigned import ASSIGNED_RULES
 from collector.redact.structures.calls import CALL_RULES
 from collector.redact.structures.capital_labels import CAPITAL_LABEL_RULES
 from collector.redact.structures.credentials import CREDENTIAL_RULES
+from collector.redact.structures.inserted import INSERTED_RULES
+from collector.redact.structures.kept_cookies import KEPT_COOKIE_RULES
 from collector.redact.structures.logins import LOGIN_RULES
 from collector.redact.structures.manifests import MANIFEST_RULES
 from collector.redact.structures.private_keys import PRIVATE_KEY_RULES
@@ -40,5 +42,7 @@ STRUCTURAL_RULES: tuple[Rule, ...] = (
     *TOLD_RULES,
     *TOLD_WORD_RULES,
     *TABLE_RULES,
+    *INSERTED_RULES,
+    *KEPT_COOKIE_RULES,
 )
 RULES: tuple[Rule, ...] = (*PROVIDER_RULES, *STRUCTURAL_RULES)

@@ -48,7 +48,7 @@ _READING = (
     r"(?:heroku|netlify|fly|flyctl) (?:config:get|env:get|auth:token|auth token|tokens create)",
     r"railway variables --(?:kv|json)",
     r"pulumi (?:config get \S*(?:pass|secret|token|key)|stack output [\s\S]{0,40}?--show-secrets)",
-    r"(?:terraform|tofu) output [\s\S]{0,40}?-raw \S*(?:pass|secret|token|key)",
+    r"(?:terraform|tofu) output [\s\S]{0,40}?-(?:raw|json) \S*(?:pass|secret|token|key)",
     r"ansible-vault (?:view|decrypt [\s\S]{0,80}?--output[ =](?:-|/dev/stdout))",
     r"sops (?:-d|--decrypt|decrypt|exec-env)",
     # password managers
@@ -56,7 +56,7 @@ _READING = (
     r"security find-(?:generic|internet)-password [\s\S]{0,200}?-[a-z]{0,4}[wg]\b",
     r"secret-tool lookup",
     r"lpass show",
-    r"bw (?:get (?:password|item|totp|notes)|unlock --raw|login --raw)",
+    r"bw (?:get (?:password|item|totp|notes)|generate|unlock --raw|login --raw)",
     r"keyring get",
     r"kwallet-query(?![\w.-])",
     r"keepassxc-cli (?:show|clip|generate)",
@@ -77,6 +77,8 @@ _READING = (
     r"wg (?:genkey|genpsk)",
     r"artisan key:generate --show",
     r"(?:rails|rake) (?:secret|credentials:show)",
+    r"mix phx\.gen\.secret",
+    r"gpg [\s\S]{0,40}?--gen-random",
     r"htpasswd -[a-zA-Z]{0,5}n",
 )
 _programs = re.compile(r"(?:\(\?:)?([\w|-]+)")
@@ -90,9 +92,12 @@ _joined = "|".join(f"(?:{each})" for each in _READING).replace(" ", r"\s+")
 _reads = re.compile(rf"(?<![\w.-])(?:{_joined})")
 # Generates a secret in a program's own code, anywhere in the command line.
 _draws = re.compile(
-    r"secrets\.token_(?:hex|urlsafe|bytes)|randomBytes\(\d|Fernet\.generate_key|/dev/u?random\b|SecureRandom\.(?:hex|base64)"
+    r"secrets\.(?:token_(?:hex|urlsafe|bytes)|choice)|randomBytes\(\d|random_bytes\(\d|get_random_secret_key"
+    r"|Fernet\.generate_key|/dev/u?random\b|SecureRandom\.(?:hex|base64|urlsafe_base64|alphanumeric)"
+    r"|Str::random\(|::GeneratePassword\("
 )
-_SIGNS_OF_DRAWING = ("andom", "token_", "generate_key")  # whatever `_draws` matches contains one of these
+# Whatever `_draws` matches contains one of these.
+_SIGNS_OF_DRAWING = ("andom", "token_", "generate_key", "secrets.choice", "GeneratePassword")
 # Shows a file that holds nothing but a secret, or a variable with a telling name.
 _shown_file = re.compile(
     r"(?:cat|head|tail|less|more|bat|type|gc|Get-Content|xxd|strings)\s+(?:-\S+\s+(?:\d+\s+)?){0,3}[\"']?"

@@ -15,8 +15,8 @@ _telling = re.compile(r"(?i)pass|pwd|secret|token|key|cred|jwt|_pat\b")
 _CONSTANT = r"(?P<constant>[A-Z][A-Z0-9_]{2,60})"
 _picks = re.compile(
     r"(?:jq|yq)\s+(?:-[\w-]+\s+){0,5}(?:"
-    r"(?P<quote>[\"'])[^\n]{0,200}?\.(?:\[?\")?(?P<path>[A-Za-z_][\w-]{1,60})\"?\]?(?:\s?\|\s?@(?:base64d|text))?(?P=quote)"
-    r"|(?:[^\s\"'|-][^\s\"'|]{0,100})?\.(?P<bare>[A-Za-z_][\w-]{1,60}))(?:\s|$)"
+    r"(?P<quote>[\"'])[^\n]{0,200}?\.(?:\[?\")?(?P<path>[A-Za-z_][\w-]{1,60})\"?\]?(?:\.value)?(?:\s?\|\s?@(?:base64d|text))?(?P=quote)"
+    r"|(?:[^\s\"'|-][^\s\"'|]{0,100}?)??\.(?P<bare>[A-Za-z_][\w-]{1,60})(?:\.value)?)(?:\s|$)"
     rf"|(?:grep|rg)\s+-\w*[oP]\w*\s+(?:-\w+\s+){{0,3}}[\"']\^?(?:\(\?<={_CONSTANT}[=:]|(?P<kept>[A-Z][A-Z0-9_]{{2,60}})[=:]\s?\\K)"
     r"|g?awk\s+-F\s?[\"']?[=:][\"']?\s+[\"']/\^?(?P<line>[A-Z][A-Z0-9_]{2,60})[^/\n]{0,20}/\s*\{\s*print\s+\$2"
     r"|sed\s+-n\w*\s+[\"']s/\^?(?:export )?(?P<cut>[A-Z][A-Z0-9_]{2,60})\s?=(?:\\\(?\.\*\\\)?|\(\.\*\))?/"

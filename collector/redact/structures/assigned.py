@@ -103,9 +103,9 @@ _NAMED = (
 # always the separator is near the name (`_NEAR`), and then hyperscan even says where the match begins; what may be far
 # away (`_FAR`) is too large for that.
 _NEAR = (
-    rf"{TELLING}{_CLOSE}(?:[ \t]{{0,2}}(?:[=:|]|[.!?+|]=|%3[ad]|\\u003[ad])[ \t*_]{{0,2}}[^\s\x90\x91]|>|</|[ \t]\("
-    r"|[ \t]?\.{4}|[ \t]<?->?[ \t]|[ \t]&?(?:str|text|varchar)|[ \t]?[:=]{1,2}[ \t]{0,4}\r?\n|\s(?:is|was|to|are)[: ]"
-    r"|[ \t]{1,2}[`\"']?[a-z0-9+/=_-]{16}"
+    rf"{TELLING}{_CLOSE}(?:[ \t]{{0,2}}(?:[=:|]|[.!?+|]=|%3[ad]|\\{{1,4}}u003[ad])[ \t*_]{{0,2}}[^\s\x90\x91]|>|</"
+    r"|[ \t]\(|[ \t]?\.{4}|[ \t]<?->?[ \t]|[ \t]&?(?:str|text|varchar)|[ \t]?[:=]{1,2}[ \t]{0,4}\r?\n"
+    r"|\s(?:is|was|to|are)[: ]|[ \t]{1,2}[`\"']?[a-z0-9+/=_-]{16}"
     r"|(?:[ \t]{1,3}|[ \t]{0,3}(?:,(?: do:)?|\())\s{0,16}[fbrul@$]{0,2}\\{0,7}[\"'`])"
 )
 _FAR = (

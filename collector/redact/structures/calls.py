@@ -13,20 +13,25 @@ from collector.redact.words.phrases import is_in_place
 
 _REACH = 400  # how far a call is read
 # Which argument is the password: the calls, and how many arguments come before it.
+_FIRST = (
+    r"bcrypt\.(?:hash|hashSync|compare|compareSync|hashpw|checkpw)|Hash::(?:make|check)|password_(?:hash|verify)"
+    r"|argon2\.hash|generate_password_hash|make_password|BCrypt\.(?:hashpw|HashPassword)|(?:redis|jedis)\.auth"
+)
 _SECOND = (
     r"NetworkCredential|UsernamePasswordCredentials|PasswordAuthentication|[Ss]et_?[Bb]asic_?[Aa]uth|HTTPDigestAuth"
     r"|[bB]asicAuthentication|BasicAuth|AuthTokens\.basic|withCredentials|withAuthCredentials|UsernamePasswordToken"
     r"|UsernamePasswordAuthenticationToken|ClientCredential|BasicAWSCredentials|AwsBasicCredentials\.create"
     r"|NewStaticCredentials(?:Provider)?|oci_p?connect|PlainTextAuthProvider|(?:cx_Oracle|oracledb)\.connect|DigestAuth"
+    r"|WiFi\.begin|wlan\.connect|db\.auth|changeUserPassword"
     r"|digest_auth|login|auth\.basic|HttpAuthenticationFeature\.basic|simple_bind(?:_s)?|SqlCredential|PlainCredentials"
 )
 _THIRD = (
     r"(?:mysqli|PDO)(?:->__construct)?|mysqli?(?:->real_|_real_|_p?)connect|(?:MySQLdb|pymysql)\.[Cc]onnect"
-    r"|ClientSecretCredential|ftp_login|ssh2_auth_password|ldap_bind|imap_open|odbc_connect|FTP(?:_TLS)?"
+    r"|create_superuser|objects\.create_user|ClientSecretCredential|ftp_login|ssh2_auth_password|ldap_bind|imap_open|odbc_connect|FTP(?:_TLS)?"
     r"|(?:smtp\.)?PlainAuth|DBI->connect|DriverManager\.getConnection|MongoCredential(?:\.create[A-Za-z0-9]{0,20}Credential)?"
 )
 _FOURTH = r"UsernamePasswordCredential|InfluxDBClient|ssh\.connect"
-_CALLS = ((_SECOND, 1), (_THIRD, 2), (_FOURTH, 3))
+_CALLS = ((_FIRST, 0), (_SECOND, 1), (_THIRD, 2), (_FOURTH, 3))
 _NAMES = "|".join(names for names, _ in _CALLS)
 _LITERAL = r"(?:[fbrLuU@]{0,2}\\{0,3}[\"'](?P<%s>[^\"'\\\n\x90\x91]{0,200})\\{0,3}[\"'])"
 _VARIABLE = r"(?:[^\s\"'(),;\\\x90\x91][^\"'(),;\\\n\x90\x91]{0,60}(?:\([^()\n\x90\x91]{0,60}\))?)"
@@ -82,6 +87,7 @@ CALL_RULES = (
             'new ClientSecretCredential(tenant, "8f0a", "{A-Za-z0-9:32}")',
             "PDO->__construct('mysql:host=db...', 'shop', '{A-Za-z0-9:12}...')",
             "request.basic_auth 'ci', '{A-Za-z0-9:12}'",
+            "await bcrypt.hash('{A-Z:1}{a-z:7}!4', 10)",
         ),
         near_misses=(
             'new mysqli("localhost", "user", "password", "db")',
@@ -89,6 +95,8 @@ CALL_RULES = (
             'smtp.PlainAuth("", user, password, "{a-z:8}.example.com")',
             "new PDO('sqlite::memory:')",
             'new NetworkCredential("tester", "tester")',
+            "bcrypt.hash('password', 10)",
+            "bcrypt.compare(password, user.password)",
         ),
     ),
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from urllib.parse import unquote
 
 from collector.redact.rule import Rule, Spans
 from collector.redact.structures.cookies import cookie_spans
@@ -88,6 +89,13 @@ def _url_password(text: bytes, match: re.Match[bytes], _start: int, stop: int) -
     ):
         return []
     return [(first, at)]
+
+
+def _encoded_url_password(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
+    """The same in a URL that is part of another. A path has slashes, a password has none."""
+    value = unquote(match["secret"].decode("latin-1"), "latin-1")
+    is_one = "/" not in value and not is_placeholder(value) and value.encode("latin-1") != match["user"]
+    return [match.span("secret")] if is_one else []
 
 
 def _url_user(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
@@ -172,6 +180,24 @@ CREDENTIAL_RULES = (
             "https://example.org:8080/a@b",
             "postgres://user:${DB_PASSWORD}@db/main",
             "http://user:password@host/",
+        ),
+    ),
+    Rule(
+        id="encoded-url-password",
+        provider="structure",
+        pattern=(
+            r"[a-z][a-z0-9+.-]{1,30}%3a(?:%2f|/){2}(?P<user>[^\s:/@\"'`<>\\\x91\x90?#&]{0,100}?)(?:%3a|:)"
+            r"(?P<secret>[^\s:/@\"'`<>\\\x91\x90?#&]{3,200}?)(?:%40|@)"
+        ),
+        locate=_encoded_url_password,
+        around=0,
+        folds=True,
+        after="",
+        about="the password in a URL that is part of another URL",
+        examples=("?next=postgres%3A%2F%2Fapp%3A{A-Za-z0-9:16}%40db.internal%2Fmain",),
+        near_misses=(
+            "?next=https%3A%2F%2Fapp.internal%3A8080%2Fusers%2F%40ada",
+            "?next=postgres%3A%2F%2Fuser%3Apassword%40localhost%2Fmain",
         ),
     ),
     Rule(

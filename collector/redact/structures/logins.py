@@ -10,9 +10,11 @@ import re
 from functools import lru_cache
 
 from collector.redact.rule import Rule, Spans
-from collector.redact.structures.credentials import BARE
+from collector.redact.structures.credentials import BARE, chosen
+from collector.redact.words.drawn import has_digit_and_letter
 from collector.redact.words.labels import is_joined
 from collector.redact.words.names import Promise
+from collector.redact.words.phrases import is_chosen_words
 from collector.redact.words.placeholders import is_placeholder
 from collector.redact.words.values import Notation, is_secret, looks_random
 
@@ -29,7 +31,8 @@ _boundary = re.compile(rb"(?<!\\)\n|(?<!\\)\\{1,2}n|(?<!\\)\\{4}n|[;|&`\x90\x91]
 _program = re.compile(rb"(?:^|[\s(/\"'+>$?])([A-Za-z][\w.-]*)")
 
 # The programs that take a password, and how: after which flags, attached to them or not.
-_APART, _GLUED, _EITHER = "{}[ =]", "{}", "{}[ =]?"
+_BETWEEN = r"(?:[ =]|\\{0,3}[\"'],\s{0,8})"  # the second: in a list of arguments
+_APART, _GLUED, _EITHER = f"%s{_BETWEEN}", "%s", f"%s{_BETWEEN}?"
 _LOG_IN = "docker|podman|az|oc|nerdctl|helm registry|buildah|skopeo|oras|crane auth".replace("|", " login|") + " login"
 _PROGRAMS: tuple[tuple[str, str, str], ...] = (
     (r"mysql(?:dump|admin|import|check)?|mariadb(?:-dump|-admin)?|mycli", "-p", _GLUED),
@@ -38,29 +41,81 @@ _PROGRAMS: tuple[tuple[str, str, str], ...] = (
     (_LOG_IN, "-p|--password", _APART),
     ("mongo(?:sh|dump|restore|import|export)?", "-p", _APART),
     ("sqlcmd|bcp|ipmitool|tsql|isql", "-P", _EITHER),
-    ("ldap(?:search|add|modify|whoami|passwd|delete)", "-w", _EITHER),
+    ("ldap(?:search|add|modify|whoami|delete)", "-w", _EITHER),
+    ("ldappasswd", "-[was]", _EITHER),
     ("keytool|jarsigner", r"-(?:src|dest)?storepass|-(?:dest)?keypass|-new", _APART),
     ("smbclient", "-p", _APART),
     ("ncftp(?:put|get|ls)?", "-p", _EITHER),
     (r"snmp(?:walk|get|set|bulkwalk|bulkget|getnext|table|trap|inform)", "-[AX]", _EITHER),
     ("zip|unzip", "-P|--password", _APART),
     ("7z[az]?|rar|unrar", "-h?p", _GLUED),
-    ("rabbitmqadmin|twine upload|cqlsh", "-p", _APART),
-    ("openssl", r"-pass(?:in|out|word)? pass:|-pass(?:in|out)?=pass:", _GLUED),
-    ("influx", "-password|-p", _APART),
+    ("rabbitmqadmin|twine upload|cqlsh|cypher-shell|snowsql|racadm|ilorest login|esxcli|openfortivpn", "-p", _APART),
+    ("(?:expo|cf|ibmcloud) login|airflow users create|evil-winrm|psexec(?:64)?(?:\\.exe)?|certutil", "-p", _APART),
+    ("az (?:sql|postgres|mysql|vm user)", "-p", _APART),
+    ("dotnet (?:nuget (?:add|update) source|dev-certs https)|xcrun altool", "-p", _APART),
+    ("nuget (?:push|delete)", "-k", _APART),
+    (r"codecov(?:\.io/bash\))?", "-t", _APART),
+    ("mosquitto_(?:pub|sub|rr)", "-P", _EITHER),
+    ("winrs", "-p(?:assword)?:", _GLUED),
+    ("schtasks", "/rp", _APART),
+    ("sendemail", "-xp", _APART),
+    ("caddy hash-password", "--plaintext|-p", _APART),
+    ("ssh-keygen", "-[NP]", _APART),
+    (
+        "openssl",
+        r"-pass(?:in|out|word)? pass:|-pass(?:in|out)?=pass:|-hmac\s|-psk\s|-K\s|-macopt\s(?:hex)?key:",
+        _GLUED,
+    ),
+    ("influx", "-password|-p|-t", _APART),
     ("wget|aria2c", "--(?:http|ftp|proxy)-passw(?:or)?d", _APART),
     ("gpg2?", "--passphrase", _APART),
     ("plink|pscp|psftp|putty", "-pw", _APART),
     ("security add-(?:generic|internet)-password", "-w|-p", _APART),
+    ("security (?:unlock|create)-keychain", "-p", _APART),
+    ("security import", "-P", _APART),
+    ("security set-key-partition-list", "-k", _APART),
     ("net use", r"/user:\S{1,60}", _APART),
 )
 _TOOLS = "|".join(names for names, _, _ in _PROGRAMS)  # without groups, so that `re` can skip to a first letter
 _FLAGS = "|".join(f"(?:{flags})" for _, flags, _ in _PROGRAMS)
 _SECRET = rf"\\{{0,3}}[\"']?(?P<secret>{BARE}{{4,100}})"
 _arguments = tuple(
-    (re.compile(f"(?:{names})$".encode()), re.compile(rf"\s(?:{form.format(f'(?:{flags})')}){_SECRET}".encode()))
+    (re.compile(f"(?:{names})$".encode()), re.compile(rf"[\s\"'](?:{form % f'(?:{flags})'}){_SECRET}".encode()))
     for names, flags, form in _PROGRAMS
 )
+# The commands whose argument is a password by its place; `*` stands for any argument before it.
+_COMMANDS = (
+    "rabbitmqctl add_user *",
+    "rabbitmqctl change_password *",
+    "rabbitmqctl authenticate_user *",
+    "mc alias set * * *",
+    "mc config host add * * *",
+    "mc admin user add * *",
+    "bw unlock",
+    "bw login *",
+    "cargo login",
+    "mosquitto_passwd -b * *",
+    "drush user:password *",
+    "drush upwd *",
+    "rclone obscure",
+    "rclone config password * *",
+    "filebrowser users add *",
+    "radtest *",
+    "dscl . -passwd *",
+    "net rpc user password *",
+    "networksetup -setairportnetwork * *",
+    "credstash put *",
+    "pulumi config set --secret *",
+    "virsh secret-set-value *",
+    "htpasswd -nbB *",
+    "htpasswd -nb *",
+    "mkpasswd -m *",
+    "openssl passwd -6",
+    "openssl passwd -apr1",
+)
+_escaped = [re.escape(command).replace(r"\ ", "[ ]") for command in _COMMANDS]
+_TAKING = "|".join(dict.fromkeys(command.split(r"[ ]\*")[0] + "[ ]" for command in _escaped))
+_BY_PLACE = "|".join(command.replace(r"\*", r"[^\s\x90\x91]{1,120}") for command in _escaped)
 _flag_or_hint = re.compile(r"-{1,2}[a-z][a-z-]*(?:=.*)?")
 
 
@@ -102,9 +157,15 @@ def _argument(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Sp
     ):
         value = argument["secret"].decode("latin-1")
         is_flag = _flag_or_hint.fullmatch(value)
-        if not is_flag and is_secret(value, Promise.PASSWORD, Notation.ENVIRONMENT):
+        is_one = is_secret(value, Promise.PASSWORD, Notation.ENVIRONMENT) or is_chosen_words(value, is_quoted=True)
+        if is_one and not is_flag:
             spans.append(argument.span("secret"))
     return spans
+
+
+def _drawn_or_chosen(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
+    """What stands where a command takes a password. Words may be what a sentence says about the command."""
+    return chosen(text, match, start, stop) if has_digit_and_letter(match["secret"].decode("latin-1")) else []
 
 
 @lru_cache(maxsize=200)
@@ -143,13 +204,49 @@ LOGIN_RULES = (
     Rule(
         id="password-argument",
         provider="structure",
-        pattern=rf"(?P<tool>{_TOOLS})(?:\s[^\n\x91\x90]{{0,200}}?)?\s(?:{_FLAGS})[ =]?\\{{0,3}}[\"']?{BARE}{{4}}",
+        pattern=(
+            rf"(?P<tool>{_TOOLS})(?:[\s\"'][^\n\x91\x90]{{0,200}}?)?[\s\"'](?:{_FLAGS}){_BETWEEN}?"
+            rf"\\{{0,3}}[\"']?{BARE}{{4}}"
+        ),
+        trigger=rf"(?:{_TOOLS})[\s\"']",
         locate=_argument,
         around=(8, _LINE),
         before="0-9A-Za-z_.-",
         after="",
         about="the password argument of a command known to take one",
-        examples=("mysql -u root -p{A-Za-z0-9:12} app", "sshpass -p {A-Za-z0-9:12} ssh host"),
-        near_misses=("mysql -u root -p app", "mysql -P 3306 -h host", "openssl enc -aes-256-cbc -in a"),
+        examples=(
+            "mysql -u root -p{A-Za-z0-9:12} app",
+            "sshpass -p {A-Za-z0-9:12} ssh host",
+            "gpg --passphrase '{a-z:6}-{a-z:5}-{a-z:7}' -d a.gpg",
+            '["sshpass", "-p", "{A-Za-z0-9:12}", "ssh", "host"]',
+        ),
+        near_misses=(
+            "mysql -u root -p app",
+            "mysql -P 3306 -h host",
+            "openssl enc -aes-256-cbc -in a",
+            'ssh-keygen -t ed25519 -N "" -f id',
+            '["redis-cli", "-p", "6379", "ping"]',
+        ),
+    ),
+    Rule(
+        id="password-by-place",
+        provider="structure",
+        pattern=rf"(?:{_BY_PLACE})[ ](?:--[a-z-]{{2,20}}[ ])?\\{{0,3}}[\"']?(?P<secret>{BARE}{{4,200}})",
+        trigger=_TAKING,
+        locate=_drawn_or_chosen,
+        around=0,
+        before="0-9A-Za-z_.-",
+        after="",
+        about="the argument of a command that is a password by its place",
+        examples=(
+            "rabbitmqctl add_user worker '{A-Z:1}{a-z:7}!4'",
+            "mc alias set prod https://s3.internal worker {A-Za-z0-9:31}7",
+            "bw unlock --raw '{A-Z:1}{a-z:7}!4'",
+        ),
+        near_misses=(
+            "rabbitmqctl add_user worker $PASSWORD",
+            "bw login ops@acme.internal --method 0",
+            "cargo login works without a token",
+        ),
     ),
 )

@@ -101,6 +101,8 @@ def _told(text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans
     # The user and the password each have a line of their own, or neither has.
     if text[first - 1 : first] == b"\n" and text.count(b"\n", match.start(), first) < 2:
         return []
+    if text[first - 1 : first] == b"," and b"\n" in match[0]:  # a row below the heading of a column
+        return []
     while first < last and text[first] in _OPENING:
         first += 1
     while last > first and text[last - 1] in _CLOSING:
@@ -147,14 +149,17 @@ _WHEN_ASKED = (
 # In other languages with Latin letters; the commonest words are in words/names.
 _CALLED_ELSEWHERE = (
     r"(?i:lozinka|(?:kata )?sandi|katalaluan|m\S{1,2}t kh\S{1,2}u|parola|passord|geslo|jelsz\S{1,2}|l\S{1,2}senord"
-    r"|jeton|clave(?: (?:de )?(?:api|acceso))?|cl\S{1,2}(?: d')? api|chave(?: d[ea])? (?:api|acesso)|chiave api"
+    r"|jeton|clave(?: (?:de )?(?:api|acceso))?|cl\S{1,2} (?:d')?api|chave(?: d[ea])? (?:api|acesso)|chiave api"
     r"|mdp(?: [a-z]{2,12})?|mot de passe(?: [a-z]{2,12}){0,3}|api[- ]schl\S{1,2}ssel)"
 )
 _CALLED = (
     r"(?i:passwords?|passwd|passwort|passphrase|pwd?|contrase\S{1,2}a|senha|l\S{1,2}senord(?:et)?|has\S{1,2}o"
     r"|mot de passe|mdp|wachtwoord|kennwort)"
 )
-_ON_WHAT = r"(?i:for|of|on|to|f\S{1,2}r|vo[nm]|pour|para|voor|du|des|d[eo]l?)[ ](?:[^\s:]{1,40}[ ]){0,2}[^\s:]{1,40}"
+_ON_WHAT = (
+    r"(?i:for|of|on|to|f\S{1,2}r|vo[nm]|pour|para|voor|van|till|dla|du|des|d[eo]l?)"
+    r"[ ](?:[^\s:]{1,40}[ ]){0,2}[^\s:]{1,40}"
+)
 _OF_WHOM = rf"{_ON_WHAT}[ ]"
 _OF_ME = r"(?i:that[ ])?(?i:I|we|you|they)(?:[ ][a-z]{1,12}){1,3}(?::|[ ](?:is|was)(?:[ ]now)?:?)[ ]"  # I generated:
 _IS = (

@@ -62,14 +62,19 @@ TOOL_RULES = (
         id="piped-password",
         provider="structure",
         pattern=(
-            rf"(?:echo|printf)\s(?:-n\s)?\\{{0,3}}[\"']?(?P<secret>{BARE}{{4,200}})\\{{0,3}}[\"']?\s?\|\s?"
-            r"[^\n\x91\x90|]{0,120}(?:--password-stdin|sudo -S|passwd|--with-token|--stdin|secrets? (?:set|put|create))"
+            rf"(?:echo|printf)\s(?:-[en]{{1,2}}\s)?\\{{0,3}}[\"']?(?P<secret>{BARE}{{4,200}})"
+            r"(?:\\{1,3}n[^\n\x90\x91|]{0,200})?\\{0,3}[\"']?\s?\|\s?[^\n\x91\x90|]{0,120}"
+            r"(?:--password-stdin|sudo -S|passwd|--with-token|--stdin|secrets? (?:set|put|create)|--passphrase-fd"
+            r"|kubeseal|kinit |su -|lpass login|keepassxc-cli|argon2 |op signin)"
         ),
         locate=chosen,
         around=0,
         after="",
         about="a value piped into a command that reads a password",
-        examples=("echo {A-Za-z0-9:12} | docker login -u ci --password-stdin",),
+        examples=(
+            "echo {A-Za-z0-9:12} | docker login -u ci --password-stdin",
+            r"echo -e '{A-Za-z0-9:12}\n{A-Za-z0-9:12}' | passwd ops",
+        ),
         near_misses=("echo $PASSWORD | docker login -u ci --password-stdin",),
     ),
     Rule(
@@ -120,13 +125,13 @@ TOOL_RULES = (
             r"(?:requirepass|masterauth|bindpw|olcRootPW|rootpw|http-basic\.[^\s]{1,40}\s[^\s]{1,60}"
             r"|net user [^\s]{1,40}|wpa_passphrase [^\s]{1,40}|nmcli\s[^\n\x91\x90]{1,100}\spassword"
             r"|htpasswd\s-[a-zA-Z]{0,5}b[a-zA-Z]{0,5}(?:\s-[a-zA-Z]{1,4}){0,3}\s[^\s]{1,100}\s[^\s]{1,60})"
-            r"\s{1,8}\\{0,3}[\"']?(?P<secret>[^\s\"'\\\x91\x90]{4,200})"
+            r"(?:\s{1,8}(?:- )?|\\{0,3}[\"'],\s{0,8})\\{0,3}[\"']?(?P<secret>[^\s\"'\\\x91\x90]{4,200})"
         ),
         locate=chosen,
         around=0,
         after="",
         about="the password after a directive that takes one",
-        examples=("requirepass {A-Za-z0-9:12}",),
+        examples=("requirepass {A-Za-z0-9:12}", '["redis-server", "--requirepass", "{A-Za-z0-9:12}"]'),
         near_misses=("requirepass <password>",),
     ),
     Rule(

@@ -64,6 +64,14 @@ def _typed(text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Span
     return [(first, last)] if is_typed(text[first:last].decode("latin-1"), is_given=is_given) else []
 
 
+def _described(text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
+    """The same for the member of an object; without quotes it ends before the sign that separates members."""
+    first, last = match.span("secret")
+    while text[first - 1 : first] not in (b'"', b"'", b"`") and last > first and text[last - 1] in b",;)\\":
+        last -= 1
+    return [(first, last)] if is_typed(text[first:last].decode("latin-1")) else []
+
+
 def is_typed(value: str, *, is_given: bool = False) -> bool:
     """Whether a text typed into a field for secrets is one: not a placeholder, a word or code. `is_given`: it is the
     argument of a call, which may be made of words and a number."""
@@ -202,7 +210,7 @@ TYPED_RULES = (
         rf"(?:{_MEMBER}\s?:\s?(?:{_QUOTE}[^\"'\n\x90\x91]{{0,60}}{_QUOTE}|[a-z0-9]{{1,20}})\s?,\s?){{0,4}}"
         rf"{_QUOTE}?(?:text|value|content){_QUOTE}?\s?:\s?{_QUOTE}?(?P<secret>[^\"'`\n\s\x90\x91\}}]{{4,100}})",
         trigger=_DESCRIBED,
-        locate=_typed,
+        locate=_described,
         around=0,
         folds=True,
         before="",
@@ -212,7 +220,11 @@ TYPED_RULES = (
             '{"element": "Password textbox", "ref": "e25", "text": "{A-Za-z0-9:14}7"}',
             'browser_type (element: "Password textbox", text: {A-Za-z0-9:14}7)',
         ),
-        near_misses=('"name": "password", "type": "textbox", "value": ""', 'element: "Password", text: typed'),
+        near_misses=(
+            '"name": "password", "type": "textbox", "value": ""',
+            'element: "Password", text: typed',
+            '"name":"token_refresh_total","value":1423,"labels":2',
+        ),
     ),
     Rule(
         "structure",

@@ -24,8 +24,11 @@ _bare_without_signs = re.compile(rb"[^\s\"'`<>\x00\x8f-\x91\\&;,%\x1b]*")
 _bare_end = re.compile(
     rb"\\+(?:[nrt\"'`]|\((?:aq|dq)|f[A-Z]|u00(?:0a|0d|22|27|26|3c|3e))"
     rb"|[&;,](?=[A-Za-z_][\w .-]{0,40}=)|,(?=[A-Za-z_]{1,40}:)"
-    rb"|&(?:amp|quot|#34|[lr][sd]quo|nbsp|[lg]t);|%26|\x1b"
+    rb"|&(?:amp|quot|#34|[lr][sd]quo|nbsp|[lg]t);|\x1b"
 )
+# In a query inside a query, a value ends before the next escaped sign; elsewhere `%26` is just a letter of it.
+_end_in_query = re.compile(_bare_end.pattern + rb"|%26")
+_end_in_quotes = {sign: re.compile(_bare_end.pattern + b"|" + sign) for sign in (b"%22", b"%27")}
 _long_run = re.compile(rb"[A-Za-z0-9+/=_.~%%-]{%d}" % WIDEST_VALUE)
 _rest = re.compile(rb"[A-Za-z0-9+/=_.~%-]+")
 _next_item = re.compile(
@@ -71,7 +74,9 @@ def bare_span(text: bytes, first: int, stop: int) -> tuple[int, int]:
         else:
             whole = _bare.match(text, end, limit)
             last = whole.end() if whole else end
-            cut = _bare_end.search(text, end, last + 1)
+            before = text[max(0, first - 3) : first]
+            ending = _end_in_quotes.get(before) or (_end_in_query if before[:1] == b"%" else _bare_end)
+            cut = ending.search(text, end, last + 1)
             end = cut.start() if cut else last
     elif (changed := text.find(b"-]{+", first, end)) > first and opening != b"-":  # by `git diff --word-diff`
         end = changed

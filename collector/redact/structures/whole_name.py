@@ -20,6 +20,7 @@ _WIDEST_SPACED = max(map(len, _SPACED))
 _word_before = re.compile(
     rb"([A-Za-z]{2,20})(?:[ \t]|\](?:\r?\n|\\{1,3}n))$"
 )  # `cache key`, or `key` in the section [api]
+_digits = re.compile(rb"[0-9A-F]{2}|[0-9a-f]{2}")
 _compound = re.compile("[A-Za-z][_.-][A-Za-z]")
 
 
@@ -50,6 +51,8 @@ def whole_name(text: bytes, begin: int, last: int, start: int) -> Name:
         at = low + len(text[low:begin].rstrip(_NAME))
         if at > low and text[at - 1] == 0x5C and text[at : at + 1] in (b"n", b"r", b"t"):
             at += 1  # the n of an escaped newline
+        elif at > low and text[at - 1] == 0x25 and _digits.match(text, at, begin):
+            at += 2  # an escaped sign in a URL: %22apiKey
     return _with_word_before(text, begin, start, _said(text[at:last]))
 
 

@@ -138,7 +138,7 @@ _DESCRIBERS = word_set(
 # Keys of these are places in a structure, in a program or on a keyboard, and open no door.
 _PLACES = word_set(
     """
-    lock group dedupe dedup map dict item row entry record tree node lookup param query config setting settings
+    lock kernel group dedupe dedup map dict item row entry record tree node lookup param query config setting settings
     storage state translation i18n message locale redis memcache memcached queue topic job task build artifact asset
     s3 bucket blob content chunk segment commit git image layer trace span metric feature flag test fixture snapshot
     version release package dep dependency module import component react list array enum const prop attr attribute

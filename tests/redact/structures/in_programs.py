@@ -60,3 +60,10 @@ la contraseña para el usuario es ¤
 het wachtwoord voor de database is ¤
 basic auth is kim:¤
 """
+
+IN_PROGRAMS["of somebody, in other languages"] = r"""
+Het wachtwoord van de server is ¤, log even in
+Lösenordet till servern är ¤, logga in
+Veritabanı şifresi ¤, bağlan
+voici la clé d'API : ¤¤
+"""

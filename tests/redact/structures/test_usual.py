@@ -11,6 +11,7 @@ from collector.redact import Redactor
 from collector.redact.rule import sample
 from tests.redact.secrets import secret
 from tests.redact.structures.in_programs import IN_PROGRAMS
+from tests.redact.structures.in_their_place import IN_THEIR_PLACE
 from tests.redact.structures.usual import USUAL, wrapped
 
 LONG = {
@@ -21,10 +22,13 @@ LONG = {
 WINDOW = 12  # characters of a value that no line may keep
 
 
-@pytest.mark.parametrize("met", USUAL | IN_PROGRAMS)
+MET = USUAL | IN_PROGRAMS | IN_THEIR_PLACE
+
+
+@pytest.mark.parametrize("met", MET)
 def test_a_secret_is_found_where_people_come_across_it(redactor: Redactor, met: str) -> None:
     survived = []
-    for template in (USUAL | IN_PROGRAMS)[met].strip("\n").split("\n"):
+    for template in MET[met].strip("\n").split("\n"):
         kinds = ("drawn",) if "¤¤" in template else ("signs", "drawn")
         for kind in kinds:
             value = secret(kind, 1)
