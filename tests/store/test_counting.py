@@ -100,6 +100,13 @@ def test_a_title_given_by_a_person_wins_over_generated_ones(database: Path) -> N
     assert [tuple(row.values()) for row in found] == [("a", "My title", 2), ("b", "Only a prompt", 1)]
 
 
+def said(message: str, output: int, session: str, minute: int) -> Event:
+    """A message with so many output tokens; 4,000 of them are $0.10."""
+    usage = {"input_tokens": 0, "output_tokens": output}
+    time = f"2026-03-01T10:{minute:02d}:00.000Z"
+    return reply(message, 0, usage=usage, model="claude-opus-4-5", session_id=session, time=time)
+
+
 def total(session: str, dollars: float, minute: int) -> Event:
     """Claude Code's own running total."""
     time = f"2026-03-01T10:{minute:02d}:00.000Z"
@@ -110,11 +117,6 @@ def total(session: str, dollars: float, minute: int) -> Event:
     "mark", [{"forked_from": {"sessionId": "root", "messageUuid": "u"}}, {"request_session_id": "root"}]
 )
 def test_a_forks_total_does_not_include_its_parents(database: Path, mark: dict[str, Any]) -> None:
-    def said(message: str, output: int, session: str, minute: int) -> Event:
-        usage = {"input_tokens": 0, "output_tokens": output}
-        time = f"2026-03-01T10:{minute:02d}:00.000Z"
-        return reply(message, 0, usage=usage, model="claude-opus-4-5", session_id=session, time=time)
-
     original = said("m1", 4000, "root", 1)  # $0.10
     copy = original | {"session_id": "fork", "attributes": mark}
     found = asked(
@@ -135,6 +137,24 @@ def test_a_forks_total_does_not_include_its_parents(database: Path, mark: dict[s
     assert shown == {"root": [200_000, 250_000, 0, 50_000], "fork": [200_000, 350_000, 150_000, 0]}
     assert micros(sum(row["cost_exact"] for row in found)) == 450_000
     assert [row["parent_session_id"] for row in found] == ["root", None]
+
+
+def test_the_total_of_a_branch_that_is_less_than_its_parents_does_not_include_it(database: Path) -> None:
+    original = said("m1", 8000, "root", 1)  # $0.20
+    mark = {"forked_from": {"sessionId": "root", "messageUuid": "u"}}
+    found = asked(
+        database,
+        "SELECT * FROM session_costs WHERE session_id = 'branch'",
+        original,
+        total("root", 0.20, 2),
+        original | {"session_id": "branch", "attributes": mark},
+        said("m2", 4000, "branch", 3),  # $0.10
+        total("branch", 0.15, 4),  # five cents of it by /compact
+        total("branch", 0.25, 5),  # and ten more
+    )
+    [row] = found
+    shown = [micros(row[name]) for name in ("computed", "reported", "inherited", "uncounted")]
+    assert shown == [100_000, 250_000, 0, 150_000]
 
 
 def test_a_duration_is_the_recorded_one_or_else_the_time_to_the_result(database: Path) -> None:

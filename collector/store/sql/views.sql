@@ -134,8 +134,9 @@ FROM (
 
 -- What each session cost, so that the column `cost_exact` may be added up over all of them. `computed` is the cost of
 -- its messages, each counted in the session that it was first written in. `reported` is Claude Code's own total; a
--- fork's includes what its parent had cost until then (`inherited`). What that leaves beyond the messages is
--- `uncounted`: calls that are in no row, such as the one that /compact makes.
+-- fork's includes what its parent had cost until then (`inherited`), unless /branch made it: one that was ever less
+-- cannot. What that leaves beyond the messages is `uncounted`: calls that are in no row, such as the one that /compact
+-- makes.
 CREATE VIEW session_costs AS
 WITH computed AS (
     SELECT
@@ -152,6 +153,9 @@ states AS (
 last AS (
     SELECT session_id, cost, max(coalesce(time, '') || printf('%020d', number)) AS newest FROM states GROUP BY 1
 ),
+least AS (
+    SELECT session_id, min(cost) AS cost FROM states GROUP BY 1
+),
 known AS (
     SELECT session_id FROM computed UNION SELECT session_id FROM last
 ),
@@ -162,7 +166,7 @@ joined AS (
         last.cost AS reported,
         CASE WHEN fork.parent_session_id IS NOT NULL THEN coalesce(
             (
-                SELECT state.cost FROM states AS state
+                SELECT CASE WHEN least.cost < state.cost THEN 0 ELSE state.cost END FROM states AS state
                 WHERE state.session_id = fork.parent_session_id AND state.time <= fork.forked_at
                 ORDER BY state.time DESC, state.number DESC LIMIT 1
             ),
@@ -181,6 +185,7 @@ joined AS (
     ) AS fork ON fork.session_id = known.session_id
     LEFT JOIN computed ON computed.session_id = known.session_id
     LEFT JOIN last ON last.session_id = known.session_id
+    LEFT JOIN least ON least.session_id = known.session_id
 )
 SELECT
     session_id, parent_session_id, computed, messages_unknown, reported, inherited,
