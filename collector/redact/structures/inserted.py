@@ -20,7 +20,7 @@ _head = re.compile(
 )
 _row = re.compile(rf",?{_BLANKS}\(".encode())
 _value = re.compile(
-    rf"{_BLANKS}(?:[ENen]?\\{{0,7}}'(?P<text>(?:[^'\\]|''|\\{{1,8}}[^'\s])*)\\{{0,7}}'"
+    rf"{_BLANKS}(?:[ENen]?\\{{0,7}}'(?P<text>(?:[^'\\]|''|\\{{1,8}}[^'\s\\])*)\\{{0,7}}'"
     rf"|[^,()'\"\x90\x91]{{0,80}}(?:\([^()]{{0,80}}\)[^,()]{{0,20}})?){_BLANKS}(?P<end>[,)])".encode()
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from time import process_time
 
 from collector.redact import Redactor
 from collector.redact.rule import sample
@@ -102,3 +103,9 @@ def test_text_that_only_looks_similar_stays(redactor: Redactor) -> None:
 def test_both_engines_agree_on_secrets_found_by_place(redactor: Redactor, python_redactor: Redactor) -> None:
     texts = [sample(template, 3).replace("¤", "") for template in (*WRITTEN.values(), *HARMLESS.values())]
     assert [text for text in texts if redactor.value(text) != python_redactor.value(text)] == []
+
+
+def test_a_row_of_backslashes_takes_no_longer_than_other_text(redactor: Redactor) -> None:
+    before = process_time()
+    redactor.text("INSERT INTO users (name, password) VALUES ('" + "\\" * 40)
+    assert process_time() - before < 5
