@@ -219,7 +219,9 @@ def configurations() -> Iterator[tuple[str, str]]:
                 yield page, block
 
 
-def test_every_configuration_on_a_page_is_valid(shell: Shell) -> None:
+def test_every_configuration_on_a_page_is_valid(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Each choice of rules would be compiled, which takes seconds; rules are tried before that.
+    monkeypatch.setattr("collector.redact.redactor.make_engine", lambda *_: None)
     found = list(configurations())
     assert len(found) > 12
     for page, block in found:
