@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import httpx
@@ -145,6 +146,14 @@ def test_a_sink_that_starts_refusing_everything_halts_after_a_few_events() -> No
     with pytest.raises(SinkHalted):
         receipts.extend(settling(Receiver(lambda _: next(answers)), map(batch, names(40))))
     assert sum(len(receipt.refused) for receipt in receipts) < 10
+
+
+def test_a_conflict_is_waited_for_with_the_whole_and_a_single_event_but_not_at_each_step_of_the_search() -> None:
+    receiver = Receiver(failing_on("e3", status=409))
+    [receipt] = settle(receiver, batch(*names(64)))
+    assert [thing.id for thing in receipt.refused] == ["e3"]
+    tries = Counter(len(ids) for ids in receiver.requests if "e3" in ids)
+    assert tries == {64: QUICK.poison_tries, 32: 1, 16: 1, 8: 1, 4: 1, 2: 1, 1: QUICK.poison_tries}
 
 
 def test_many_poison_events_in_a_row_do_not_halt_a_sink_that_accepts_others() -> None:

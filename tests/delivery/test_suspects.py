@@ -123,6 +123,18 @@ def test_a_flapping_sink_is_not_blamed_on_an_event() -> None:
     assert [receipt.refused for receipt in receipts] == [[], []]
 
 
+def test_a_sink_that_flaps_between_accepting_and_halting_is_not_blamed_on_an_event() -> None:
+    posts: dict[str, int] = {}
+
+    def flapping(ids: list[str]) -> httpx.Response:
+        """One of two servers behind a balancer knows no token, and eight times in a row `e` comes to that one."""
+        posts[ids[0]] = posts.get(ids[0], 0) + 1
+        return httpx.Response(403 if "e" in ids and posts["e"] < 9 else 200)
+
+    receipts = settle(Receiver(flapping), batch("good"), batch("e"))
+    assert [receipt.refused for receipt in receipts] == [[], []]
+
+
 def test_an_outage_is_never_blamed_on_an_event() -> None:
     down = itertools.chain([False], itertools.repeat(True, 60), itertools.repeat(False))
     receiver = Receiver(lambda _: httpx.Response(500 if next(down) else 200))
