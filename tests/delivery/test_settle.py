@@ -207,6 +207,7 @@ RECEIPT = b'{"accepted":1,"duplicate":0,"rejected":[{"id":"a","reason":"no such 
     [
         RECEIPT.replace(b"\xc3\xa9", b"\xe9"),  # not UTF-8
         RECEIPT.replace(b"\xc3\xa9", b"\\ud83d"),  # half an emoji, from cutting the event's text
+        RECEIPT.replace(b"no such", b"in line 1\n\tno such"),  # not escaped
         RECEIPT.replace(b"{", b'{"load":NaN,', 1),
         RECEIPT + b"\n<!-- served by proxy 7 -->",
         RECEIPT + b"\n{}",
