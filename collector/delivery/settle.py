@@ -260,6 +260,7 @@ class Settling:
                         decision = self._post(piece)
                 if isinstance(decision, Retry | Halt):
                     self._refuse(piece[0], reasons.POISON.because(decision.reason))
+                    self._health.note_blamed()
                 else:
                     self._act(piece, decision)
         return True
