@@ -56,12 +56,11 @@ def _checks(config: Path | None, given: Mapping[str, Any], *, has_canary: bool) 
     from collector.inspection.doctor import NO_START, checks
 
     try:
-        chosen = settings.load(config, given, sinks=SINKS)
+        chosen, services = settings.load(config, given, sinks=SINKS), services_here()
+        every = (chosen if is_running(chosen) else agent_among(chosen, services, with_others=False)).each()
     except ConfigurationError as error:
         yield Check("configuration", "fail", str(error), NO_START)
         return
-    services = services_here()
-    every = (chosen if is_running(chosen) else agent_among(chosen, services, with_others=False)).each()
     for each in every:
         for check in checks(each, services, has_canary=has_canary):
             yield check._replace(name=f"{check.name} {each.sink_name}") if len(every) > 1 else check

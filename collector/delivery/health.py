@@ -45,7 +45,7 @@ class Health:
                 self.reason = verdict.reason
                 self.tries += 1
                 return
-            self.failing_since, self.tries, self.reason = None, 0, ""
+            self._is_well()
             taken: list[Sealed] = []
             if isinstance(verdict, Accepted) and not verdict.unnamed:  # otherwise nobody knows which were accepted
                 left = verdict.rejected.keys() | verdict.later
@@ -56,6 +56,14 @@ class Health:
                 self._taken_since += 1
                 if self._taken_since >= TRY_LARGER_AFTER:  # the limit may have been a mistake, or be gone by now
                     self.size_limit, self._taken_since = self.size_limit * 2, 0
+
+    def note_blamed(self) -> None:
+        """Forgets the latest failures: they were the fault of an event, and the sink accepts others."""
+        with self._lock:
+            self._is_well()
+
+    def _is_well(self) -> None:
+        self.failing_since, self.tries, self.reason = None, 0, ""
 
     def note_too_large(self, size: int) -> None:
         """Remembers that requests of this size are too large."""

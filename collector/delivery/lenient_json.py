@@ -1,5 +1,5 @@
-"""Reads JSON that is not quite valid: a reason may quote half a character of an event, and something in between may add
-a line of its own to an answer. Rejections must not go unnoticed for that.
+"""Reads JSON that is not quite valid: a reason may quote lines of an event, or half a character, and something may add
+a line of its own to an answer on its way. Rejections must not go unnoticed for that.
 
 In: bytes. Out: their first value, with U+FFFD for half a surrogate pair, which is not valid text. Raises ValueError if
 there is none, and CutShort if it is an object that ends in the middle.
@@ -26,7 +26,7 @@ def read(body: bytes) -> Any:
     except ValueError:
         text = body.decode("utf-8-sig", "replace").strip()
     try:
-        value, _ = json.JSONDecoder(parse_constant=lambda _: None).raw_decode(text)  # NaN is no JSON
+        value, _ = json.JSONDecoder(parse_constant=lambda _: None, strict=False).raw_decode(text)  # NaN is no JSON
         plain = json.dumps(value, ensure_ascii=False)
         return orjson.loads(plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
     except json.JSONDecodeError as error:

@@ -203,7 +203,8 @@ class Settling:
                 continue
             middle = len(piece) // 2
             for half in (piece[:middle], piece[middle:]):
-                decision = self._post_until_decided(half)
+                # The whole was waited for. Waiting at every step of the search would take minutes for each bad event.
+                decision = self._post_until_decided(half, may_pass=len(half) == 1)
                 if isinstance(decision, Refused):
                     pieces.append((half, decision))
                 else:
@@ -250,13 +251,16 @@ class Settling:
                 pieces += (piece[middle:], piece[:middle])
             else:
                 decision = self._post_until_decided(piece)
-                for _ in range(CONFIRMATIONS):  # alternating with the canary: a flaky sink is no event's fault
+                # A status that halts was not tried again, so it takes more of them to be as sure.
+                confirmations = CONFIRMATIONS if isinstance(decision, Retry) else 2 * CONFIRMATIONS
+                for _ in range(confirmations):  # alternating with the canary: a flaky sink is no event's fault
                     if isinstance(decision, Retry | Halt):
                         if not self._is_taken(canary):
                             return False
                         decision = self._post(piece)
                 if isinstance(decision, Retry | Halt):
                     self._refuse(piece[0], reasons.POISON.because(decision.reason))
+                    self._health.note_blamed()
                 else:
                     self._act(piece, decision)
         return True
@@ -292,10 +296,13 @@ class Settling:
             and event.id not in decision.rejected.keys() | decision.later
         )
 
-    def _post_until_decided(self, events: list[Sealed]) -> Verdict:
-        """Posts until the answer is anything but `try again`. Returns a Retry only if the events are suspect."""
+    def _post_until_decided(self, events: list[Sealed], *, may_pass: bool = True) -> Verdict:
+        """Posts until the answer is anything but `try again`. Returns a Retry only if the events are suspect. Without
+        `may_pass`, a refusal that may pass counts as one that does not."""
         retrying = tenacity.Retrying(
-            retry=tenacity.retry_if_result(_may_pass),
+            retry=tenacity.retry_if_result(
+                lambda verdict: isinstance(verdict, Retry) or (may_pass and _may_pass(verdict))
+            ),
             wait=self._wait,
             stop=self._is_enough,
             sleep=self._waiting.pause,

@@ -90,7 +90,7 @@ def load_for_service(state: Path, given: Path | None, *, sinks: Sinks, system: P
     kept = {"state": {"path": str(state)}, "store": {"database": str(state.with_name("events.db"))}}
     unit = Layer(Rank.SYSTEM, kept, lambda _: "the unit of the service")
     layers = [unit, *(_layer(path, Rank.SYSTEM, names) for path in files)]
-    if given is not None and _is_there(given):
+    if given is not None and _is_there(given) and not any(_is_same_file(given, path) for path in files):
         files.append(given)
         layers.append(_layer(given, Rank.USER, names))
     return _in_force(model, files, layers, [], str(given or ""))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import httpx
@@ -147,6 +148,14 @@ def test_a_sink_that_starts_refusing_everything_halts_after_a_few_events() -> No
     assert sum(len(receipt.refused) for receipt in receipts) < 10
 
 
+def test_a_conflict_is_waited_for_with_the_whole_and_a_single_event_but_not_at_each_step_of_the_search() -> None:
+    receiver = Receiver(failing_on("e3", status=409))
+    [receipt] = settle(receiver, batch(*names(64)))
+    assert [thing.id for thing in receipt.refused] == ["e3"]
+    tries = Counter(len(ids) for ids in receiver.requests if "e3" in ids)
+    assert tries == {64: QUICK.poison_tries, 32: 1, 16: 1, 8: 1, 4: 1, 2: 1, 1: QUICK.poison_tries}
+
+
 def test_many_poison_events_in_a_row_do_not_halt_a_sink_that_accepts_others() -> None:
     bad = names(60)[5:35]
     receiver = Receiver(failing_on(*bad))
@@ -198,6 +207,7 @@ RECEIPT = b'{"accepted":1,"duplicate":0,"rejected":[{"id":"a","reason":"no such 
     [
         RECEIPT.replace(b"\xc3\xa9", b"\xe9"),  # not UTF-8
         RECEIPT.replace(b"\xc3\xa9", b"\\ud83d"),  # half an emoji, from cutting the event's text
+        RECEIPT.replace(b"no such", b"in line 1\n\tno such"),  # not escaped
         RECEIPT.replace(b"{", b'{"load":NaN,', 1),
         RECEIPT + b"\n<!-- served by proxy 7 -->",
         RECEIPT + b"\n{}",

@@ -8,10 +8,13 @@ import time
 import httpx
 import pytest
 
-from collector.delivery.settle import Policy
+from collector.delivery.health import Health
+from collector.delivery.settle import Policy, Settling
+from collector.delivery.waiting import Waiting
 from collector.errors import SinkHalted, SinkUnavailable
-from tests.delivery.sending import QUICK, Receiver, batch, failing_on, names
-from tests.delivery.test_settle import settle, waiting_at_most
+from collector.flow.interrupt import Interrupt
+from tests.delivery.sending import QUICK, Receiver, batch, channel, failing_on, names
+from tests.delivery.test_settle import PATIENT, settle, waiting_at_most
 
 
 @pytest.mark.parametrize("bad", [{"e0"}, {"e8"}, {"e0", "e8"}, {"e3", "e4"}])
@@ -30,6 +33,13 @@ def test_an_event_that_a_filter_in_between_blocks_is_quarantined(status: int, ba
     [receipt] = settle(receiver, batch(*names(9)))
     assert {thing.id for thing in receipt.refused} == bad
     assert receiver.stored == set(names(9)) - bad
+
+
+@pytest.mark.parametrize("status", [403, 500])
+def test_a_sink_that_failed_on_one_event_only_does_not_count_as_failing(status: int) -> None:
+    health, way = Health(), channel(Receiver(failing_on("e8", status=status)))
+    Settling(batch(*names(9)), way.post, health, PATIENT, Waiting(Interrupt()), way.address).receipt()
+    assert (health.failing_since, health.tries, health.reason) == (None, 0, "")
 
 
 @pytest.mark.parametrize("status", [401, 403, 404])
@@ -118,6 +128,18 @@ def test_a_flapping_sink_is_not_blamed_on_an_event() -> None:
         posts[ids[0]] = posts.get(ids[0], 0) + 1
         is_down = "e" in ids and posts["e"] != 2 * QUICK.poison_tries + 3
         return httpx.Response(500 if is_down else 200)
+
+    receipts = settle(Receiver(flapping), batch("good"), batch("e"))
+    assert [receipt.refused for receipt in receipts] == [[], []]
+
+
+def test_a_sink_that_flaps_between_accepting_and_halting_is_not_blamed_on_an_event() -> None:
+    posts: dict[str, int] = {}
+
+    def flapping(ids: list[str]) -> httpx.Response:
+        """One of two servers behind a balancer knows no token, and eight times in a row `e` comes to that one."""
+        posts[ids[0]] = posts.get(ids[0], 0) + 1
+        return httpx.Response(403 if "e" in ids and posts["e"] < 9 else 200)
 
     receipts = settle(Receiver(flapping), batch("good"), batch("e"))
     assert [receipt.refused for receipt in receipts] == [[], []]

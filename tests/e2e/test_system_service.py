@@ -93,6 +93,22 @@ def test_a_service_that_was_given_a_file_is_seen_with_it(agent: Agent, service: 
     assert "hello" not in agent.run("preview", "--all").stdout
 
 
+def test_a_service_that_was_given_the_machines_file_reads_it_once(agent: Agent, service: Service) -> None:
+    service.configured('[capture]\nlevel = "metadata"\n')
+    service.facts["config"] = str(service.etc / "collector.toml")
+    assert f" configuration {service.facts['config']}: valid\n" in agent.run("doctor", "--no-canary").stdout
+
+
+def test_a_doctor_says_that_the_file_of_the_service_is_damaged(agent: Agent, service: Service, tmp_path: Path) -> None:
+    file = tmp_path / "given.toml"
+    file.write_text("[sink")
+    service.facts["config"] = str(file)
+    told = agent.run("doctor", "--json")
+    assert (told.code, told.stderr) == (1, "")
+    [check] = json.loads(told.stdout)["checks"]
+    assert (check["name"], check["level"], str(file) in check["finding"]) == ("configuration", "fail", True)
+
+
 def test_a_person_who_agrees_agrees_to_what_the_service_sends(agent: Agent, service: Service, sink: Sink) -> None:
     service.configured(f'[disclosure]\nrequire_ack = true\n[sink]\nurl = "{sink.url}"\n')
     own = agent.home.path / ".config" / "collector" / "collector.toml"

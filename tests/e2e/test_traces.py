@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
 from collector.delivery.otlp.conversation import span_id
@@ -201,6 +202,17 @@ def test_logs_and_spans_are_acknowledged_together(home: Home, sink: Sink) -> Non
     logs, traces, again, once_more = sink.posts[before:]
     assert (logs.body, traces.body) == (again.body, once_more.body)
     assert len(ids_of(logs)) == result.ledger["lines"]
+
+
+@pytest.mark.parametrize("status", [302, 403, 410])
+def test_a_receiver_that_takes_logs_but_no_spans_is_not_blamed_on_the_events(
+    home: Home, sink: Sink, status: int
+) -> None:
+    list(story(home.session()))
+    sink.then = answering(("/v1/traces", Answer(status)))
+    result = scan(home, sink)
+    assert f"HTTP {status}" in result.stderr
+    assert (result.code, result.ledger["quarantined"]) == (75, 0)
 
 
 def test_rejected_spans_are_reported_and_the_events_still_count(home: Home, sink: Sink) -> None:

@@ -12,6 +12,7 @@ import platform
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import orjson
@@ -110,6 +111,9 @@ class OtlpSink:
         if answer.status == 400 and TOO_LARGE in answer.body:  # where others say 413
             return TooLarge("HTTP 400, the request is too large")
         verdict = verdict_of(answer, self._clock(), ADVICE)
+        if isinstance(verdict, Halt) and answer.path == TRACES:
+            # Not about an event: one without spans is accepted, so all that have some would be blamed.
+            return replace(verdict, reason=f"{verdict.reason}, for traces", may_be_poison=False)
         # By the specification, everything else is about what was sent. Searching that finds the event to blame, and
         # halts if every event is.
         return Refused(_with_words(answer)) if isinstance(verdict, Retry | Refused) else verdict
