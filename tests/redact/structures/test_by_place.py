@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from time import process_time
 
 from collector.redact import Redactor
 from collector.redact.rule import sample
@@ -97,6 +98,15 @@ def test_text_that_only_looks_similar_stays(redactor: Redactor) -> None:
     texts = [sample(template, seed) for template in HARMLESS.values() for seed in SEEDS]
     texts += [json.dumps({"output": text}) for text in texts]
     assert [text for text in texts if redactor.text(text) != text] == []
+
+
+def test_many_backslashes_in_a_row_of_sql_take_no_time(redactor: Redactor) -> None:
+    value = sample("{A-Z:1}{a-z:7}!4", 1)
+    many = "\\" * 40
+    began = process_time()
+    assert value not in redactor.text(f"INSERT INTO a (path, password) VALUES ('C:{many}dir{many}', '{value}');")
+    redactor.text(f"INSERT INTO a (path, password) VALUES ('{many} is never closed")
+    assert process_time() - began < 1
 
 
 def test_both_engines_agree_on_secrets_found_by_place(redactor: Redactor, python_redactor: Redactor) -> None:
