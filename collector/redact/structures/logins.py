@@ -164,8 +164,10 @@ def _argument(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Sp
 
 
 def _drawn_or_chosen(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
-    """What stands where a command takes a password. Words may be what a sentence says about the command."""
-    return chosen(text, match, start, stop) if has_digit_and_letter(match["secret"].decode("latin-1")) else []
+    """What stands where a command takes a password. Words may be what a sentence says about the command, and what
+    begins with a dash is an option."""
+    value = match["secret"].decode("latin-1")
+    return chosen(text, match, start, stop) if has_digit_and_letter(value) and value[0] != "-" else []
 
 
 @lru_cache(maxsize=200)
