@@ -116,7 +116,7 @@ _COMMANDS = (
 _escaped = [re.escape(command).replace(r"\ ", "[ ]") for command in _COMMANDS]
 _TAKING = "|".join(dict.fromkeys(command.split(r"[ ]\*")[0] + "[ ]" for command in _escaped))
 _BY_PLACE = "|".join(command.replace(r"\*", r"[^\s\x90\x91]{1,120}") for command in _escaped)
-_flag_or_hint = re.compile(r"-{1,2}[a-z][a-z-]*(?:=.*)?")
+_flag_or_hint = re.compile(r"-{1,2}[a-z][a-z-]*(?:=.*)?|@(?:env|keychain):.*")
 
 
 def _user_and_password(text: bytes, match: re.Match[bytes], start: int, _stop: int) -> Spans:

@@ -72,6 +72,7 @@ HARMLESS = {
     "a time and a mail in a URL": "?to=https%3A%2F%2Fa.internal%2Fb%3Fat%3D12%3A30%3A00%26mail%3Dada%40acme.internal",
     "a port before a query in a URL": "?to=https%3A%2F%2Fa.internal%3A8443%3Fmail%3Dada%40acme.internal",
     "an image in a URL": "%3Csvg xmlns=%22http%3A%2F%2Fwww.w3.org%2F2000%2Fsvg%22%3E%3Cstyle%3Ea%7Bf%3Ared%7D%40media",
+    "where altool finds it": "xcrun altool -u ada -p @env:APP_PASSWORD_2; xcrun altool -p '@keychain:Altool2Go' -f a",
     "options by place": "mkpasswd -m sha-512 --rounds=4096; mkpasswd -m bcrypt -R10",
     "cookies of no account": '{"cookies":[{"name":"lang","value":"de-DE","domain":"app.internal","httpOnly":false}]}',
     "numbered names below the word": "Recovery codes are hashed:\nuser-0001\nuser-0002\nuser-0003\n",
