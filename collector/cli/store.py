@@ -76,7 +76,7 @@ def info(database: Database = None, json: AsJson = False, config: Config = None)
 def compact(database: Database = None, json: AsJson = False, config: Config = None) -> None:
     """Remove events past their retention and shrink the database.
 
-    Events older than store.retention_days are removed, if that is set. Shrinking needs as much free space again as the
+    Events older than store.retention_days are removed, if that is set. Shrinking needs twice as much free space as the
     database takes. Nothing can be written to the store meanwhile; senders wait and try again.
 
     Example: collector store compact

@@ -9,6 +9,7 @@ synchronous=NORMAL would survive only the death of the process.
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +26,9 @@ from collector.store.database import (
 )
 from collector.store.rows import Row
 from collector.store.writing import Rows, Stored
+
+CHECKPOINT_WAITS = 6  # how many times as long as for a lock a checkpoint of another process is waited for
+LOOK_SECONDS = 0.1
 
 
 class Writer:
@@ -96,12 +100,16 @@ class Writer:
             self._connection.execute("PRAGMA optimize")
         except sqlite3.Error as error:
             raise unavailable(self.path, error) from error
-        if not self.empty_log():
-            raise StoreUnavailable(
-                f"Another process is reading the store {self.path}, so what was in it before is still in its files. "
-                "Try again when that process has finished.",
-                LATER,
-            )
+        # An agent whose batch waited for this may be folding the log in. SQLite waits for readers, but not for that.
+        until = time.monotonic() + CHECKPOINT_WAITS * self._busy_seconds
+        while not self.empty_log():
+            if time.monotonic() > until:
+                raise StoreUnavailable(
+                    f"Another process is reading the store {self.path}, so what was in it before is still in its "
+                    "files. Try again when that process has finished.",
+                    LATER,
+                )
+            time.sleep(LOOK_SECONDS)
 
     def _seen_version(self) -> int:
         """A number that changes when another connection has changed the database."""

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import random
 import sqlite3
+import subprocess
+import sys
+import threading
 from collections.abc import Callable
 from contextlib import closing
 from datetime import date
@@ -89,6 +92,24 @@ def test_a_reader_that_keeps_the_old_bytes_is_told_of(tmp_path: Path) -> None:
             writer.rewrite()
         reader.execute("ROLLBACK")
         writer.rewrite()
+        assert SECRET.encode() not in b"".join(path.read_bytes() for path in tmp_path.glob("events.db*"))
+
+
+def test_a_checkpoint_of_another_process_is_waited_for(tmp_path: Path) -> None:
+    """An agent whose batch waited for the rewrite finds a long log behind it, and folds it in. SQLite does not wait."""
+    database = tmp_path / "events.db"
+    lock = "file = open(sys.argv[1], 'r+b'); fcntl.lockf(file, fcntl.LOCK_EX, 1, 121)"  # WAL_CKPT_LOCK
+    with closing(Writer(database)) as writer:
+        writer.store([row_of(event(session_id=SECRET))])
+        remove(writer, Choice(session=SECRET), "asked for")
+        code = f"import fcntl, sys; {lock}; print(flush=True); sys.stdin.read()"
+        command = [sys.executable, "-c", code, f"{database}-shm"]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+            assert other.stdin is not None
+            assert other.stdout is not None
+            other.stdout.readline()
+            threading.Timer(0.3, other.stdin.close).start()
+            writer.rewrite()
         assert SECRET.encode() not in b"".join(path.read_bytes() for path in tmp_path.glob("events.db*"))
 
 

@@ -51,6 +51,13 @@ def test_signing_in_leads_to_the_page_that_was_asked_for(browser: Browser) -> No
     assert (answer.status_code, answer.headers["location"]) == (303, "/session?id=session-1&all=1")
 
 
+def test_signing_in_at_the_address_of_the_form_leads_on_as_well(browser: Browser) -> None:
+    """A browser shows it after a wrong token, and opens it again."""
+    page = browser.get("/sign-in?to=%2Ftools%3Fdays%3D7", 401).text
+    answer = browser.ask("POST", unescape(page.partition('action="')[2].partition('"')[0]), data={"token": TOKEN})
+    assert answer.headers["location"] == "/tools?days=7"
+
+
 @pytest.mark.parametrize("place", ["//evil.example", "/\\evil.example", "https://evil.example", "\t//evil.example"])
 def test_signing_in_leads_nowhere_else(browser: Browser, place: str) -> None:
     answer = browser.ask("POST", "/sign-in", params={"to": place}, data={"token": TOKEN})

@@ -29,6 +29,7 @@ _url_secret = re.compile(rb"[^\s\"'`<>\\\x91\x90]*")
 _document = re.compile(rb"@(?:[\w.-]{1,60}\.)?example\.(?:com|org|net)\b")  # reserved for documentation
 _filled_in = re.compile(r"\{[A-Za-z_][\w.]{0,60}\([\w.\[\]'\", =]{0,80}\)\}")  # {quote(password)}
 _port = re.compile(r"\d{1,5}/")
+_port_and_query = re.compile(r"\d{2,5}\?")
 _machine = re.compile(rb"(?:machine(?:\s|\\{1,3}[nrt])+\S{1,100}|default)(?:\s|\\{1,3}[nrt])+$|(?:\n|\\n)\s*$")
 _account = re.compile(rb"(?i)\b(?:create|alter|grant|set|drop)\s")
 _COMMON_USERS = frozenset(b"user username usr root admin me foo name login u".split())
@@ -92,10 +93,10 @@ def _url_password(text: bytes, match: re.Match[bytes], _start: int, stop: int) -
 
 
 def _encoded_url_password(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
-    """The same in a URL that is part of another. A path has slashes, a password has none."""
-    value = unquote(match["secret"].decode("latin-1"), "latin-1")
-    is_one = "/" not in value and not is_placeholder(value) and value.encode("latin-1") != match["user"]
-    return [match.span("secret")] if is_one else []
+    """The same in a URL that is part of another. A path has slashes, a password and the user before it have none."""
+    user, value = (unquote(match[name].decode("latin-1"), "latin-1") for name in ("user", "secret"))
+    is_one = not is_placeholder(value) and value != user and not _port_and_query.match(value)
+    return [match.span("secret")] if is_one and "/" not in user + value else []
 
 
 def _url_user(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:

@@ -19,8 +19,9 @@ _head = re.compile(
     re.IGNORECASE,
 )
 _row = re.compile(rf",?{_BLANKS}\(".encode())
+# Each sign of a text is read in one way only: two ways to read a backslash would be 2^n to read n of them.
 _value = re.compile(
-    rf"{_BLANKS}(?:[ENen]?\\{{0,7}}'(?P<text>(?:[^'\\]|''|\\{{1,8}}[^'\s\\])*)\\{{0,7}}'"
+    rf"{_BLANKS}(?:[ENen]?\\{{0,7}}'(?P<text>(?:[^'\\]|''|\\+[^'\\])*)\\{{0,64}}'"
     rf"|[^,()'\"\x90\x91]{{0,80}}(?:\([^()]{{0,80}}\)[^,()]{{0,20}})?){_BLANKS}(?P<end>[,)])".encode()
 )
 

@@ -16,16 +16,21 @@ _NEAR = 600  # how far from the value an object is read
 _QUOTE = r"\\{0,7}\""
 _BLANKS = r"(?:\s|\\{1,3}[nrt]){0,24}"
 _TAB = r"(?:\t|\\{1,3}t)"
-_MARK = rf"{_QUOTE}(?:httponly|samesite|cookies){_QUOTE}{_BLANKS}:"
-_is_cookie = re.compile(_MARK.encode(), re.IGNORECASE)
+_is_cookie, _are_cookies = (
+    re.compile(rf"{_QUOTE}(?:{names}){_QUOTE}{_BLANKS}:".encode(), re.IGNORECASE)
+    for names in ("httponly|samesite", "httponly|samesite|cookies")
+)
 _value = re.compile(rb"[^\s\"'\\\x90\x91]{0,4096}")  # browsers keep no longer ones
 
 
 def _kept(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
-    """The value, if what is around it says that it is a cookie's."""
+    """The value, if the rest of its object, or what is before it in its list, says that it is a cookie's. In a HAR
+    file, lists of headers and of cookies follow each other."""
     first, last = _value.match(text, match.end(), stop).span()  # type: ignore[union-attr]  # it always matches
     low, high = max(start, match.start() - 60), min(stop, last + _NEAR)
-    if not _is_cookie.search(text, low, first) and not _is_cookie.search(text, last, high):
+    low = max(low, text.rfind(b"]", low, match.start()))
+    end = text.find(b"}", last, high)
+    if not _are_cookies.search(text, low, first) and not _is_cookie.search(text, last, end if end >= 0 else high):
         return []
     return _random(text, first, last)
 

@@ -116,7 +116,7 @@ _COMMANDS = (
 _escaped = [re.escape(command).replace(r"\ ", "[ ]") for command in _COMMANDS]
 _TAKING = "|".join(dict.fromkeys(command.split(r"[ ]\*")[0] + "[ ]" for command in _escaped))
 _BY_PLACE = "|".join(command.replace(r"\*", r"[^\s\x90\x91]{1,120}") for command in _escaped)
-_flag_or_hint = re.compile(r"-{1,2}[a-z][a-z-]*(?:=.*)?")
+_flag_or_hint = re.compile(r"-{1,2}[a-z][a-z-]*(?:=.*)?|@(?:env|keychain):.*")
 
 
 def _user_and_password(text: bytes, match: re.Match[bytes], start: int, _stop: int) -> Spans:
@@ -164,8 +164,10 @@ def _argument(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Sp
 
 
 def _drawn_or_chosen(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
-    """What stands where a command takes a password. Words may be what a sentence says about the command."""
-    return chosen(text, match, start, stop) if has_digit_and_letter(match["secret"].decode("latin-1")) else []
+    """What stands where a command takes a password. Words may be what a sentence says about the command, and what
+    begins with a dash is an option."""
+    value = match["secret"].decode("latin-1")
+    return chosen(text, match, start, stop) if has_digit_and_letter(value) and value[0] != "-" else []
 
 
 @lru_cache(maxsize=200)

@@ -87,6 +87,8 @@ class Door:
         given = request.query_params.get("token")
         rest = [pair for pair in parse_qsl(request.url.query, keep_blank_values=True) if pair[0] != "token"]
         place = path + (f"?{urlencode(rest)}" if rest else "")
+        if path == "/sign-in":  # there is no page, but a browser shows this address after a wrong token
+            place = request.query_params.get("to", "/")
         if given is not None and self._is_right(given):
             return self._let_in(request, place)
         if self._has_cookie(request):
