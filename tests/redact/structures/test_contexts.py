@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from time import process_time
 
 import pytest
 
@@ -77,3 +78,16 @@ def test_every_structural_rule_finds_its_examples_and_leaves_its_near_misses(red
 def test_every_rule_has_its_own_id(redactor: Redactor) -> None:
     ids = [rule.id for rule in redactor.rules]
     assert sorted(set(ids)) == sorted(ids)
+
+
+def test_no_rule_takes_long_for_a_text_that_breaks_off_in_repetitions(redactor: Redactor) -> None:
+    """A pattern that reads one character in two ways needs 2^n tries for n of them once the rest does not fit."""
+    slow = []
+    for rule in STRUCTURAL_RULES:
+        for text in (sample(template, 1) for template in rule.examples):
+            for place in range(1, len(text) + 1, 1 + len(text) // 8):
+                for unit in ("\\", "\\ ", "'", '"', "\\n", " ", "a", "1", ",", "("):
+                    before = process_time()
+                    redactor.text(text[:place] + unit * 36 + "\n")
+                    slow += [f"{rule.id}: {text[:place]} {unit}"] if process_time() - before > 1 else []
+    assert slow == []
