@@ -167,8 +167,7 @@ def the_system_unit_starts_and_ships() -> None:
     _is_running_and_ships(SYSTEM_UNIT)
     assert stat.S_IMODE(SYSTEM_UNIT.state.stat().st_mode) == 0o700
     assert SYSTEM_UNIT.state.owner() == "alice"
-    listed = command("collector", "preview", "--json", user="alice").splitlines()
-    assert {json.loads(line)["state"] for line in listed} == {"sent"}, "alice was not shown what her service has sent"
+    wait_for(lambda: _previewed() == {"sent"}, "alice being shown what her service has sent")
     alice().sink.clear_script()
 
 
@@ -264,6 +263,12 @@ CHECKS: list[Callable[[], None]] = [
     a_user_without_namespaces_is_told_and_helped,
     removal_leaves_nothing_but_state,
 ]
+
+
+def _previewed() -> set[str]:
+    """What `collector preview` says of alice's sessions."""
+    lines = command("collector", "preview", "--json", user="alice").splitlines()
+    return {json.loads(line)["state"] for line in lines}
 
 
 def _is_running_and_ships(unit: Unit) -> None:
