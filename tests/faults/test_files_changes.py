@@ -6,7 +6,7 @@ Every pass is a newly started agent (the model's world), so nothing is remembere
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -164,14 +164,7 @@ def test_lines_appended_during_a_pass_are_read_by_the_next_one(world: World, pat
 
 def test_a_file_rewritten_while_it_is_read_is_read_again(world: World, path: Path) -> None:
     path.write_bytes(records(*range(1, 10)))
-    replaced: Iterator[bytes] = iter([records(*range(21, 30))])
-
-    def rewriting(request: httpx.Request) -> httpx.Response:
-        for data in replaced:
-            path.write_bytes(data)
-        return world.sink(request)
-
-    run_with(world, rewriting)
+    run_while_rewriting(world, path, records(*range(21, 30)))
     run(world)
     assert set(arrived(world)) >= set(range(21, 30))
     assert run(world)["lag"] == 0
@@ -180,17 +173,22 @@ def test_a_file_rewritten_while_it_is_read_is_read_again(world: World, path: Pat
 def test_a_line_scrubbed_in_place_during_a_pass_costs_no_other_line(world: World, path: Path) -> None:
     lines = [record(number).rstrip() + b" " * 2000 + b"\n" for number in range(1, 300)]  # more than is read at once
     path.write_bytes(b"".join(lines))
-    scrubbed = iter([b"".join([*lines[:5], record(6), *lines[6:]])])
-
-    def scrubbing(request: httpx.Request) -> httpx.Response:
-        for data in scrubbed:
-            path.write_bytes(data)
-        return world.sink(request)
-
-    run_with(world, scrubbing)
+    run_while_rewriting(world, path, b"".join([*lines[:5], record(6), *lines[6:]]))
     run(world)
     assert set(arrived(world)) == set(range(1, 300))
     assert run(world)["lag"] == 0
+
+
+def run_while_rewriting(world: World, path: Path, data: bytes) -> None:
+    """A pass during whose first request the file gets other contents."""
+    contents = iter([data])
+
+    def rewriting(request: httpx.Request) -> httpx.Response:
+        for each in contents:
+            path.write_bytes(each)
+        return world.sink(request)
+
+    run_with(world, rewriting)
 
 
 def run_with(world: World, answer: Callable[[httpx.Request], httpx.Response]) -> None:
