@@ -31,7 +31,7 @@ FACTS = (
     *("kind", "record_type", "time", "origin", "model", "message", "request_id", "stop_reason", "quality"),
     *("speed", "service_tier", "inference_geo"),
     *USAGE,
-    *("counts", "is_final", "is_copy", "calls", "reported_cost", "lines_added", "lines_removed", "title"),
+    *("counts", "is_final", "is_copy", "calls", "reported_cost", "started", "lines_added", "lines_removed", "title"),
     *("redactions", "bytes"),
 )
 NO_USAGE = (None,) * len(USAGE)
@@ -145,6 +145,7 @@ def _row(event: dict[str, Any], body: bytes) -> Row:
         1 if copied_from is not None else None,
         billed_calls(model, figures, iterations) if counts and iterations else None,
         reported_cost(attributes.get("total_cost_usd" if kind == "session_cost" else "cost_usd")),
+        count(attributes.get("start_time")) if kind == "session_cost" else None,
         *_lines(get("tool")),
         *(_title(kind, event), _redactions(get("redactions")), len(body)),
     )

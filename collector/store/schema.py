@@ -19,11 +19,11 @@ from functools import lru_cache
 from collector.store import totals
 from collector.store.packing import Packer, shipped_dictionary
 from collector.store.prices import Price, PriceTable
-from collector.store.rows import Row, from_line
+from collector.store.rows import FACTS, Row, from_line
 from collector.store.totals import PROMPT_OVER, statement
 from collector.store.writing import Rows
 
-VERSION = 3
+VERSION = 4
 _CREATES = re.compile(r"^CREATE (TABLE|INDEX|TRIGGER) (\w+)", re.MULTILINE)
 # Tables that do not follow from the stored events.
 OWN = ("forks", "removals", "settings", "prices", "price_names")
@@ -53,6 +53,8 @@ def upgrade(connection: sqlite3.Connection, version: int, prices: PriceTable | N
         _from_its_events(connection)
     elif not _has_all_of(connection, "003.sql"):
         _from_version_2(connection)
+    if "started" not in _columns(connection, "event_rows"):
+        _from_version_3(connection)
     _make_views(connection)
     if prices is None:
         from collector.store.prices import load
@@ -128,6 +130,20 @@ def _from_version_2(connection: sqlite3.Connection) -> None:
     totals.add_up_sessions(connection)
     totals.add_up_calls(connection)
     totals.add_up_models(connection)
+
+
+def _from_version_3(connection: sqlite3.Connection) -> None:
+    """Adds the column `started`, and takes its values from the events."""
+    connection.execute("ALTER TABLE event_rows ADD COLUMN started INTEGER")
+    unpacked = Packer(connection).unpacked
+    found = connection.execute(
+        "SELECT number, body FROM event_rows JOIN packed_bodies USING (number) WHERE kind = 'session_cost'"
+    ).fetchall()
+    made = ((number, from_line(str(unpacked(body)).encode())) for number, body in found)
+    connection.executemany(
+        "UPDATE event_rows SET started = ? WHERE number = ?",
+        [(row.facts[FACTS.index("started")], number) for number, row in made if isinstance(row, Row)],
+    )
 
 
 def _from_its_events(connection: sqlite3.Connection) -> None:

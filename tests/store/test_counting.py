@@ -107,10 +107,11 @@ def said(message: str, output: int, session: str, minute: int) -> Event:
     return reply(message, 0, usage=usage, model="claude-opus-4-5", session_id=session, time=time)
 
 
-def total(session: str, dollars: float, minute: int) -> Event:
-    """Claude Code's own running total."""
+def total(session: str, dollars: float, minute: int, started: int = 1) -> Event:
+    """Claude Code's own running total, which began at `started`."""
     time = f"2026-03-01T10:{minute:02d}:00.000Z"
-    return event("session_cost", attributes={"total_cost_usd": dollars}, session_id=session, time=time)
+    attributes = {"total_cost_usd": dollars, "start_time": started}
+    return event("session_cost", attributes=attributes, session_id=session, time=time)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +140,30 @@ def test_a_forks_total_does_not_include_its_parents(database: Path, mark: dict[s
     assert [row["parent_session_id"] for row in found] == ["root", None]
 
 
-def test_the_total_of_a_branch_that_is_less_than_its_parents_does_not_include_it(database: Path) -> None:
+def test_a_fork_of_a_fork_inherits_from_the_nearer_one(database: Path) -> None:
+    root, near = said("m1", 4000, "a-root", 1), said("m2", 4000, "fork", 3)  # $0.10 each
+    found = asked(
+        database,
+        "SELECT * FROM session_costs ORDER BY session_id",
+        root,
+        total("a-root", 0.10, 2),
+        root | {"session_id": "fork", "attributes": {"request_session_id": "a-root"}},
+        near,
+        total("fork", 0.25, 4),  # five cents of it by /compact
+        said("m3", 8000, "a-root", 5),
+        total("a-root", 0.30, 6),
+        root | {"session_id": "z-fork-of-it", "attributes": {"request_session_id": "a-root"}},
+        near | {"session_id": "z-fork-of-it", "attributes": {"request_session_id": "fork"}},
+        said("m4", 4000, "z-fork-of-it", 7),
+        total("z-fork-of-it", 0.35, 8),
+    )
+    shown = {row["session_id"]: [row["parent_session_id"], micros(row["inherited"])] for row in found}
+    assert shown == {"a-root": [None, 0], "fork": ["a-root", 100_000], "z-fork-of-it": ["fork", 250_000]}
+    assert micros(sum(row["cost_exact"] for row in found)) == 550_000
+
+
+@pytest.mark.parametrize("compacting", [0.05, 0.30])
+def test_a_branch_counts_from_zero_even_if_it_costs_more_than_its_parent(database: Path, compacting: float) -> None:
     original = said("m1", 8000, "root", 1)  # $0.20
     mark = {"forked_from": {"sessionId": "root", "messageUuid": "u"}}
     found = asked(
@@ -149,12 +173,11 @@ def test_the_total_of_a_branch_that_is_less_than_its_parents_does_not_include_it
         total("root", 0.20, 2),
         original | {"session_id": "branch", "attributes": mark},
         said("m2", 4000, "branch", 3),  # $0.10
-        total("branch", 0.15, 4),  # five cents of it by /compact
-        total("branch", 0.25, 5),  # and ten more
+        total("branch", 0.10 + compacting, 4, started=2),
     )
     [row] = found
     shown = [micros(row[name]) for name in ("computed", "reported", "inherited", "uncounted")]
-    assert shown == [100_000, 250_000, 0, 150_000]
+    assert shown == [100_000, 100_000 + micros(round(compacting * 10**11)), 0, micros(round(compacting * 10**11))]
 
 
 def test_a_duration_is_the_recorded_one_or_else_the_time_to_the_result(database: Path) -> None:

@@ -80,6 +80,24 @@ def test_a_database_of_version_2_is_upgraded_and_adds_up(tmp_path: Path) -> None
         assert derived(writer.connection) == expected
 
 
+def test_a_database_of_version_3_learns_when_each_running_total_began(tmp_path: Path) -> None:
+    database = tmp_path / "events.db"
+    states = [event("session_cost", attributes={"total_cost_usd": 1, "start_time": start}) for start in (7, "no", 9)]
+    with closing(Writer(database)) as writer:
+        writer.store(map(row_of, [*sample_events(), *states]))
+        expected = derived(writer.connection)
+    with closing(sqlite3.connect(database)) as connection, connection:
+        for (view,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'view'").fetchall():
+            connection.execute(f"DROP VIEW {view}")
+        connection.execute("ALTER TABLE event_rows DROP COLUMN started")
+        connection.execute("PRAGMA user_version = 3")
+    with asking(database) as connection:
+        known = connection.execute("SELECT started FROM event_rows ORDER BY number DESC LIMIT 3").fetchall()
+        assert [started for (started,) in known] == [9, None, 7]
+        assert connection.execute("SELECT count(*) FROM session_costs").fetchone()[0] > 5
+        assert derived(connection) == expected
+
+
 def test_a_failed_upgrade_leaves_version_1_intact(tmp_path: Path) -> None:
     database = tmp_path / "old.db"
     of_version_1(database, list(sample_events())[:5])
@@ -116,7 +134,7 @@ LACKED = {
 
 
 @pytest.mark.parametrize("lacked", LACKED)
-@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize("version", [2, VERSION])
 def test_a_database_from_between_two_releases_is_rebuilt(tmp_path: Path, lacked: str, version: int) -> None:
     """A development checkout may leave one: it has a version's number but lacks a table that was added later."""
     database = tmp_path / "events.db"

@@ -40,7 +40,7 @@ CREATE INDEX contexts_of_session ON contexts (session_id);
 -- One narrow row per event, with what reports ask for. `message` names the API message (`#` and the event's id if it
 -- has no message id); `counts` marks the rows that carry its usage, `is_final` those written with the final count;
 -- `calls` is set if one message is billed as several calls; `reported_cost` is Claude Code's own figure: for a message
--- in old versions, for a session in a `session_cost`.
+-- in old versions, for a session in a `session_cost`; `started` (from version 4 on) says when it began to count that.
 CREATE TABLE event_rows (
     number INTEGER PRIMARY KEY,
     id BLOB NOT NULL UNIQUE,
@@ -72,6 +72,7 @@ CREATE TABLE event_rows (
     is_copy INTEGER,
     calls TEXT,
     reported_cost INTEGER,
+    started INTEGER,
     lines_added INTEGER,
     lines_removed INTEGER,
     title TEXT,

@@ -133,10 +133,10 @@ FROM (
 );
 
 -- What each session cost, so that the column `cost_exact` may be added up over all of them. `computed` is the cost of
--- its messages, each counted in the session that it was first written in. `reported` is Claude Code's own total; a
--- fork's includes what its parent had cost until then (`inherited`), unless /branch made it: one that was ever less
--- cannot. What that leaves beyond the messages is `uncounted`: calls that are in no row, such as the one that /compact
--- makes.
+-- its messages, each counted in the session that it was first written in. `reported` is Claude Code's own total. A fork
+-- goes on counting where its parent stood, with the parent's `started`: `inherited` is what the parent had cost until
+-- then. /branch begins a new count. What that leaves beyond the messages is `uncounted`: calls that are in no row, such
+-- as the one that /compact makes.
 CREATE VIEW session_costs AS
 WITH computed AS (
     SELECT
@@ -146,46 +146,57 @@ WITH computed AS (
     GROUP BY 1
 ),
 states AS (
-    SELECT context.session_id AS session_id, row.time AS time, row.number AS number, row.reported_cost AS cost
+    SELECT
+        context.session_id AS session_id, row.time AS time, row.number AS number, row.reported_cost AS cost,
+        row.started AS started
     FROM event_rows AS row JOIN contexts AS context ON context.number = row.context
     WHERE row.kind = 'session_cost' AND row.reported_cost IS NOT NULL
 ),
 last AS (
-    SELECT session_id, cost, max(coalesce(time, '') || printf('%020d', number)) AS newest FROM states GROUP BY 1
+    SELECT session_id, cost, started, max(coalesce(time, '') || printf('%020d', number)) AS newest
+    FROM states GROUP BY 1
 ),
-least AS (
-    SELECT session_id, min(cost) AS cost FROM states GROUP BY 1
+first AS (
+    SELECT session_id, min(time) AS time FROM states GROUP BY 1
 ),
 known AS (
     SELECT session_id FROM computed UNION SELECT session_id FROM last
 ),
+-- The parent is the youngest of the sessions that a fork names, because a fork of a fork names both.
+parents AS (
+    SELECT
+        forks.session_id AS session_id, forks.parent_session_id AS parent_session_id,
+        max(coalesce(first.time, '') || forks.parent_session_id) AS youngest
+    FROM forks LEFT JOIN first ON first.session_id = forks.parent_session_id
+    GROUP BY 1
+),
+-- When a fork made its first call.
+begun AS (
+    SELECT context.session_id AS session_id, min(row.time) AS time
+    FROM event_rows AS row JOIN contexts AS context ON context.number = row.context
+    WHERE row.counts AND context.copied_from IS NULL AND context.session_id IN (SELECT session_id FROM forks)
+    GROUP BY 1
+),
 joined AS (
     SELECT
-        known.session_id AS session_id, fork.parent_session_id AS parent_session_id,
+        known.session_id AS session_id, parents.parent_session_id AS parent_session_id,
         coalesce(computed.cost, 0) AS computed, coalesce(computed.unknown, 0) AS messages_unknown,
         last.cost AS reported,
-        CASE WHEN fork.parent_session_id IS NOT NULL THEN coalesce(
+        coalesce(
             (
-                SELECT CASE WHEN least.cost < state.cost THEN 0 ELSE state.cost END FROM states AS state
-                WHERE state.session_id = fork.parent_session_id AND state.time <= fork.forked_at
+                SELECT state.cost FROM states AS state
+                WHERE state.session_id = parents.parent_session_id AND state.started IS last.started
+                    AND state.time <= coalesce(begun.time, first.time)
                 ORDER BY state.time DESC, state.number DESC LIMIT 1
             ),
-            (SELECT parent.cost FROM computed AS parent WHERE parent.session_id = fork.parent_session_id),
             0
-        ) ELSE 0 END AS inherited
+        ) AS inherited
     FROM known
-    LEFT JOIN (
-        SELECT
-            forks.session_id AS session_id, min(forks.parent_session_id) AS parent_session_id,
-            min(activity.first_time) AS forked_at
-        FROM forks
-        LEFT JOIN contexts AS context ON context.session_id = forks.session_id AND context.copied_from IS NULL
-        LEFT JOIN activity_totals AS activity ON activity.context = context.number
-        GROUP BY forks.session_id
-    ) AS fork ON fork.session_id = known.session_id
+    LEFT JOIN parents ON parents.session_id = known.session_id
+    LEFT JOIN begun ON begun.session_id = known.session_id
     LEFT JOIN computed ON computed.session_id = known.session_id
     LEFT JOIN last ON last.session_id = known.session_id
-    LEFT JOIN least ON least.session_id = known.session_id
+    LEFT JOIN first ON first.session_id = known.session_id
 )
 SELECT
     session_id, parent_session_id, computed, messages_unknown, reported, inherited,
