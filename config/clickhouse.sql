@@ -52,7 +52,7 @@ CREATE TABLE event_rows (
     reported_cost Nullable(Int64) DEFAULT CAST(round(toDecimal128OrNull(JSONExtractRaw(event, 'attributes', if(kind = 'session_cost', 'total_cost_usd', 'cost_usd')), 12) * 100000000000) AS Nullable(Int64)),
     lines_added Nullable(Int64) DEFAULT JSONExtract(event, 'tool', 'lines_added', 'Nullable(Int64)'),
     lines_removed Nullable(Int64) DEFAULT JSONExtract(event, 'tool', 'lines_removed', 'Nullable(Int64)'),
-    title Nullable(String) DEFAULT CASE WHEN JSONExtract(event, 'kind', 'Nullable(String)') IN ('title', 'summary') OR ((JSONExtract(event, 'kind', 'Nullable(String)')) = 'user_prompt' AND (JSONExtract(event, 'origin', 'Nullable(String)')) = 'human') THEN substringUTF8(trim(JSONExtract(event, 'text', 'Nullable(String)')), 1, 160) END,
+    title Nullable(String) DEFAULT CASE WHEN JSONExtract(event, 'kind', 'Nullable(String)') IN ('title', 'summary') OR ((JSONExtract(event, 'kind', 'Nullable(String)')) = 'user_prompt' AND (JSONExtract(event, 'origin', 'Nullable(String)')) IN ('human', 'sdk')) THEN substringUTF8(trim(JSONExtract(event, 'text', 'Nullable(String)')), 1, 160) END,
     has_calls UInt8 DEFAULT JSONHas(event, 'usage', 'iterations'),
     happened DateTime64(3, 'UTC') DEFAULT parseDateTime64BestEffortOrZero(coalesce(time, ''), 3, 'UTC') CODEC(Delta, ZSTD),
     version UInt64 DEFAULT bitShiftLeft(2 * toUInt64(coalesce(output_tokens, -1) + 1) + if(copied_from IS NULL, 1, 0), 32)

@@ -200,8 +200,9 @@ def _redactions(value: Any) -> str | None:
 
 
 def _title(kind: str, event: dict[str, Any]) -> str | None:
-    """What a list of sessions shows: a name that the session was given, or the beginning of a prompt."""
-    if kind in {"title", "summary"} or (kind == "user_prompt" and event.get("origin") == "human"):
+    """What a list of sessions shows: a name that the session was given, or the beginning of a prompt; `claude -p` and
+    the SDK give no name."""
+    if kind in {"title", "summary"} or (kind == "user_prompt" and event.get("origin") in ("human", "sdk")):
         text = event.get("text")
         if type(text) is str and text:
             return " ".join(text[: 2 * MAX_TITLE_CHARACTERS].split())[:MAX_TITLE_CHARACTERS] or None

@@ -100,6 +100,16 @@ def test_a_title_given_by_a_person_wins_over_generated_ones(database: Path) -> N
     assert [tuple(row.values()) for row in found] == [("a", "My title", 2), ("b", "Only a prompt", 1)]
 
 
+def test_a_session_that_a_program_began_is_called_after_its_first_prompt(database: Path) -> None:
+    sent = [
+        event(origin="sdk", text="Review the change", session_id="ci"),
+        event(origin="sdk", text="Now fix it", session_id="ci", time="2026-03-01T11:00:00.000Z"),
+        event(kind="user_context", origin="task", text="Look around", session_id="ci"),
+    ]
+    [row] = asked(database, "SELECT title, prompts FROM sessions", *sent)
+    assert tuple(row.values()) == ("Review the change", 0)
+
+
 def said(message: str, output: int, session: str, minute: int) -> Event:
     """A message with so many output tokens; 4,000 of them are $0.10."""
     usage = {"input_tokens": 0, "output_tokens": output}

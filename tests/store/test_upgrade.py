@@ -80,20 +80,23 @@ def test_a_database_of_version_2_is_upgraded_and_adds_up(tmp_path: Path) -> None
         assert derived(writer.connection) == expected
 
 
-def test_a_database_of_version_3_learns_when_each_running_total_began(tmp_path: Path) -> None:
+def test_a_database_of_version_3_gets_the_columns_of_version_4(tmp_path: Path) -> None:
     database = tmp_path / "events.db"
     states = [event("session_cost", attributes={"total_cost_usd": 1, "start_time": start}) for start in (7, "no", 9)]
     with closing(Writer(database)) as writer:
-        writer.store(map(row_of, [*sample_events(), *states]))
+        writer.store(map(row_of, [*sample_events(), event(origin="sdk", text="Hello", session_id="ci"), *states]))
         expected = derived(writer.connection)
     with closing(sqlite3.connect(database)) as connection, connection:
         for (view,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'view'").fetchall():
             connection.execute(f"DROP VIEW {view}")
         connection.execute("ALTER TABLE event_rows DROP COLUMN started")
+        connection.execute("UPDATE event_rows SET title = NULL WHERE origin = 'sdk'")
         connection.execute("PRAGMA user_version = 3")
     with asking(database) as connection:
         known = connection.execute("SELECT started FROM event_rows ORDER BY number DESC LIMIT 3").fetchall()
         assert [started for (started,) in known] == [9, None, 7]
+        [title] = connection.execute("SELECT title FROM sessions WHERE session_id = 'ci'").fetchone()
+        assert title == "Hello"
         assert connection.execute("SELECT count(*) FROM session_costs").fetchone()[0] > 5
         assert derived(connection) == expected
 

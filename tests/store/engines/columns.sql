@@ -40,6 +40,6 @@
     CAST(event->'tool'->>'lines_removed' AS bigint) AS lines_removed,
     CASE
         WHEN event->>'kind' IN ('title', 'summary')
-            OR ((event->>'kind') = 'user_prompt' AND (event->>'origin') = 'human')
+            OR ((event->>'kind') = 'user_prompt' AND (event->>'origin') IN ('human', 'sdk'))
             THEN substr(trim(event->>'text'), 1, 160)
     END AS title
