@@ -1,7 +1,8 @@
 """Writes rows into an open database, and keeps their totals in step.
 
 In: rows, and a transaction that the caller begins and ends. Out: how many of them were new. Invariant: the stored rows
-and their totals depend on which events came, not on their order or how often they came.
+and their totals depend on which events came, not on their order or how often they came. The one exception: whose an
+unmarked copy is (see `_outranks`) must be known when it comes.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import orjson
 
 from collector.store import totals
 from collector.store.packing import Packer
-from collector.store.rows import CONTEXT, FACTS, Row, rank
+from collector.store.rows import CONTEXT, FACTS, IS_COPY, Row, rank
 
 MAX_KNOWN_CONTEXTS = 20_000
 ASKED_AT_ONCE = 250
@@ -96,23 +97,37 @@ class Rows:
 
     def store(self, rows: Iterable[Row], received: int | None = None) -> Stored:
         """Stores one batch, merging repeats; `received` is in milliseconds, and defaults to now."""
-        count, best, forks = 0, dict[bytes, Row](), set[tuple[str | None, str | None]]()
-        for count, row in enumerate(rows, 1):  # noqa: B007 - counted on purpose
-            if row.context[COPIED_FROM] is not None:
-                forks.add((row.context[SESSION], row.context[COPIED_FROM]))
-            if row.id not in best or row.rank > best[row.id].rank:
+        rows, best = list(rows), dict[bytes, Row]()
+        self._note_forks({(row.context[SESSION], row.context[COPIED_FROM]) for row in rows})
+        for row in rows:
+            if row.id not in best or self._outranks(row, best[row.id].facts, best[row.id].context):
                 best[row.id] = row
         known = self._known(list(best))
         fresh = [row for row in best.values() if row.id not in known]
         better = [
             (known[row.id], row)
             for row in best.values()
-            if row.id in known and row.rank > rank(known[row.id].facts, known[row.id].who)
+            if row.id in known and self._outranks(row, known[row.id].facts, known[row.id].who)
         ]
-        self._note_forks(forks)
         if fresh or better:
             self._write(fresh, better, int(time.time() * 1000) if received is None else received)
-        return Stored(len(fresh), count - len(fresh))
+        return Stored(len(fresh), len(rows) - len(fresh))
+
+    def _outranks(self, row: Row, facts: tuple[Any, ...], who: Context) -> bool:
+        """Whether a row is kept rather than another one with its id; see Row.rank. `--fork-session` marks only the
+        answers it copies, so among unmarked rows the parent's is kept, once an answer has told which one that is."""
+        here, there = row.context[SESSION], who[SESSION]
+        if here != there and row.facts[: IS_COPY + 1] == facts[: IS_COPY + 1]:
+            if self._is_fork(there, here):
+                return True
+            if self._is_fork(here, there):
+                return False
+        return row.rank > rank(facts, who)
+
+    def _is_fork(self, session: str | None, parent: str | None) -> bool:
+        pair = (session, parent)
+        found = self._connection.execute("SELECT 1 FROM forks WHERE (session_id, parent_session_id) = (?, ?)", pair)
+        return found.fetchone() is not None
 
     def _known(self, ids: list[bytes]) -> dict[bytes, Known]:
         """The events among these that are in the store already."""
@@ -201,7 +216,7 @@ class Rows:
         """Records which session was forked from which: from all rows, because a copy gives way to its original."""
         self._connection.executemany(
             "INSERT OR IGNORE INTO forks (session_id, parent_session_id) VALUES (?, ?)",
-            [pair for pair in pairs if pair[0] and pair[0] != pair[1]],
+            [pair for pair in pairs if all(pair) and pair[0] != pair[1]],
         )
 
 

@@ -110,6 +110,25 @@ def test_a_session_that_a_program_began_is_called_after_its_first_prompt(databas
     assert tuple(row.values()) == ("Review the change", 0)
 
 
+@pytest.mark.parametrize("fork", ["a", "z"])
+@pytest.mark.parametrize("comes_first", ["parent", "fork"])
+def test_the_prompts_that_a_fork_copies_stay_with_its_parent(database: Path, fork: str, comes_first: str) -> None:
+    """`--fork-session` copies prompts and results with nothing but another session_id; only answers name the parent."""
+    prompt = event(origin="human", text="Fix the login", session_id="parent")
+    answer = reply("m1", 5, session_id="parent")
+    copies = [
+        prompt | {"session_id": fork},
+        answer | {"session_id": fork, "attributes": {"request_session_id": "parent"}},
+    ]
+    own = event(origin="human", text="Another way", session_id=fork, time="2026-03-01T11:00:00.000Z")
+    batches = {"parent": [prompt, answer], "fork": [*copies, own]}
+    with closing(Writer(database)) as writer:
+        for name in sorted(batches, key=comes_first.__ne__):
+            writer.store(map(row_of, batches[name]))
+    found = asked(database, "SELECT session_id, prompts, title FROM sessions ORDER BY time")
+    assert [tuple(row.values()) for row in found] == [("parent", 1, "Fix the login"), (fork, 1, "Another way")]
+
+
 def said(message: str, output: int, session: str, minute: int) -> Event:
     """A message with so many output tokens; 4,000 of them are $0.10."""
     usage = {"input_tokens": 0, "output_tokens": output}
