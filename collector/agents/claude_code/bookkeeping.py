@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from collector.agents.claude_code.context import Context
+import orjson
+
+from collector.agents.claude_code.context import Context, text_of
 from collector.agents.claude_code.free_values import name_of, omit, plain
 from collector.agents.claude_code.times import moment
 
@@ -41,21 +43,34 @@ def system(event: Record, _record: Record, rest: Record, _context: Context) -> N
 
 
 def api_error(event: Record, rest: Record) -> None:
-    """The API's message, the status and the id of the request, which may be wrapped several levels deep."""
+    """The API's message, the status, the type of the error and the id of the request, which may be wrapped several
+    levels deep."""
     holder = rest
     for _ in range(MAX_WRAPPINGS):
         found = holder.get("error")
         if type(found) is not dict:
             return
         holder["error"] = error = dict(found)
+        name = error.get("type") or type_in(text_of(error, "message"))
         take(event, "text", error, ("formatted", "message"))  # the message may be the whole answer, as JSON
         take(event, "request_id", error, ("requestId", "requestID", "request_id"))
-        status, name = error.get("status"), error.get("type")
+        status = error.get("status")
         if type(status) is int and "apiErrorStatus" not in rest:
             rest["apiErrorStatus"] = error.pop("status")
         if type(name) is str and name != "error" and "apiErrorType" not in rest:
-            rest["apiErrorType"] = error.pop("type")
+            rest["apiErrorType"] = name
+            error.pop("type", None)
         holder = error
+
+
+def type_in(message: str) -> str:
+    """The type of the error in the API's whole answer, which follows the status; empty if there is none."""
+    _, brace, answer = message.partition("{")
+    try:
+        whole = orjson.loads(brace + answer)
+    except orjson.JSONDecodeError:
+        return ""
+    return text_of(whole.get("error"), "type")
 
 
 def take(event: Record, place: str, holder: Record, keys: tuple[str, ...]) -> None:

@@ -83,6 +83,22 @@ def test_an_api_error_gives_its_message_status_and_request_id(error: object) -> 
     assert made["request_id"] == "req_01overload"
 
 
+def test_the_type_of_an_api_error_is_found_in_the_answer() -> None:
+    """As 2.1.328 writes one that it retries."""
+    answer = '529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}'
+    error = {"message": answer, "status": 529, "formatted": "529 Overloaded", "connection": None}
+    attributes = normalized(system("api_error", error=error))["attributes"]
+    assert (attributes["api_error_status"], attributes["api_error_type"]) == (529, "overloaded_error")
+
+
+@pytest.mark.parametrize(
+    "answer", ["Connection error.", '502 {"error":"<html>"}', '500 {"error":', "", '500 {"error":{"type":5}}']
+)
+def test_an_api_error_without_a_type_gets_none(answer: str) -> None:
+    made = normalized(system("api_error", error={"message": answer, "formatted": "Failed"}))
+    assert (made["text"], "api_error_type" in made["attributes"]) == ("Failed", False)
+
+
 @pytest.mark.parametrize(
     "holder",
     [
