@@ -154,6 +154,31 @@ def test_an_unknown_session_event_or_page_is_a_404(browser: Browser, path: str) 
     browser.get(path, 404)
 
 
+def test_a_fork_shows_its_own_length_and_cost(tmp_path: Path) -> None:
+    """Its bookkeeping, which names no version, and Claude Code's running total begin with its parent."""
+
+    def said(session: str, message: str, output: int, time: str) -> Event:
+        usage = {"input_tokens": 0, "output_tokens": output}  # 4,000 are $0.10
+        made = reply(message, output, usage=usage, session_id=session, time=f"2026-03-01T{time}.000Z")
+        return made | {"client": {"name": "claude_code", "version": "2.1.328"}}
+
+    def noted(kind: str, session: str, time: str, **attributes: Any) -> Event:
+        return event(kind, session_id=session, time=f"2026-03-01T{time}.000Z", attributes=attributes)
+
+    original = said("parent", "m1", 4000, "08:00:00")
+    sent = [
+        original,
+        noted("session_cost", "parent", "08:00:00", total_cost_usd=0.1, start_time=1),
+        original | {"session_id": "fork", "attributes": {"request_session_id": "parent"}},
+        noted("mode", "fork", "08:00:00"),
+        said("fork", "m2", 4000, "12:00:00"),
+        said("fork", "m3", 4000, "12:00:42"),
+        noted("session_cost", "fork", "12:00:42", total_cost_usd=0.3, start_time=1),
+    ]
+    words = Browser(stored(tmp_path / "events.db", sent)).signed_in().words("/session?id=fork")
+    assert "cost $0.20 output tokens 8.0 k cache read 0 duration 42.0 s" in words
+
+
 def test_a_long_session_is_split_into_pages(tmp_path: Path) -> None:
     """Whatever a session contains, each page stays below 300 kB, and together they show every event once."""
     fills = ("<&>'", "\x1b\u202e", "統計", "plain ")

@@ -71,8 +71,9 @@ WITH active AS (
 {
         '''
 , happened AS (
-    SELECT session_id, min(first_time) AS time, max(last_time) AS last_time, sum(prompts) AS prompts,
-        sum(api_errors) AS api_errors
+    SELECT session_id,
+        coalesce(min(first_time) FILTER (WHERE client_version IS NOT NULL), min(first_time)) AS time,
+        max(last_time) AS last_time, sum(prompts) AS prompts, sum(api_errors) AS api_errors
     FROM active JOIN contexts USING (session_id) JOIN activity_totals ON activity_totals.context = contexts.number
     GROUP BY 1
 )'''

@@ -244,12 +244,15 @@ def _is_above(name: str, other: str, parents: dict[str, str]) -> bool:
 
 
 def _reported(asked: Asked, session: str) -> int | None:
-    """Claude Code's own total, in micro-dollars."""
+    """Claude Code's own total, in micro-dollars, without what a fork took over from its parent."""
     text = """
 SELECT (row.reported_cost + 50000) / 100000 AS cost
 FROM contexts JOIN event_rows AS row ON row.context = contexts.number
 WHERE session_id = :session AND row.kind = 'session_cost' AND row.reported_cost IS NOT NULL
 ORDER BY coalesce(row.time, '') DESC, row.number DESC LIMIT 1
 """
+    if rows_of(asked.connection, "SELECT 1 FROM forks WHERE session_id = :session", session=session):
+        # Reads all sessions, so the others are spared it.
+        text = "SELECT (reported - inherited + 50000) / 100000 AS cost FROM session_costs WHERE session_id = :session"
     found = rows_of(asked.connection, text, session=session)
     return found[0]["cost"] if found else None

@@ -92,9 +92,14 @@ SELECT
 FROM call_totals AS call JOIN contexts AS context ON context.number = call.context;
 
 -- One row for each session that left a transcript. The prompt history and the session index only mention sessions.
+-- Bookkeeping, which names no version, does not say when a session began: a fork's has the times of what it copied.
 CREATE VIEW sessions AS
 SELECT
-    context.session_id AS session_id, min(activity.first_time) AS time, max(activity.last_time) AS last_time,
+    context.session_id AS session_id,
+    coalesce(
+        min(activity.first_time) FILTER (WHERE context.client_version IS NOT NULL), min(activity.first_time)
+    ) AS time,
+    max(activity.last_time) AS last_time,
     min(context.project) AS project, min(context.host_id) AS host_id, min(context.host_name) AS host_name,
     min(context.user) AS user, min(context.user) AS user_name, sum(activity.events - activity.mentions) AS events, sum(activity.prompts) AS prompts,
     sum(activity.lines_added) AS lines_added, sum(activity.lines_removed) AS lines_removed,
