@@ -154,6 +154,13 @@ def test_an_unknown_session_event_or_page_is_a_404(browser: Browser, path: str) 
     browser.get(path, 404)
 
 
+def test_a_session_tells_the_prompts_of_people_from_those_of_a_program(tmp_path: Path) -> None:
+    said = [("sdk", "Review it"), ("sdk", "Fix it"), ("human", "Thank you")]
+    sent = [event("user_prompt", session_id="ci", origin=origin, text=text) for origin, text in said]
+    words = Browser(stored(tmp_path / "events.db", sent)).signed_in().words("/session?id=ci")
+    assert "prompts 1 2 by a program tool calls" in words
+
+
 def test_a_fork_shows_its_own_length_and_cost(tmp_path: Path) -> None:
     """Its bookkeeping, which names no version, and Claude Code's running total begin with its parent."""
 

@@ -76,6 +76,7 @@ def view(asked: Asked) -> dict[str, Any]:
         "session": row,
         "pull_request": pull_requests(asked.connection, [session]).get(session),
         "reported": _reported(asked, session),
+        "by_program": _by_program(asked, session),
         "agents": tree,
         "agents_left_out": len(agents) - len(tree),
         "agent": described.get(agent),
@@ -256,3 +257,12 @@ ORDER BY coalesce(row.time, '') DESC, row.number DESC LIMIT 1
         text = "SELECT (reported - inherited + 50000) / 100000 AS cost FROM session_costs WHERE session_id = :session"
     found = rows_of(asked.connection, text, session=session)
     return found[0]["cost"] if found else None
+
+
+def _by_program(asked: Asked, session: str) -> int:
+    """How many prompts a program gave, with `claude -p` or the SDK; the session's `prompts` are those of people."""
+    text = """
+SELECT count(*) AS prompts FROM contexts JOIN event_rows AS row ON row.context = contexts.number
+WHERE session_id = :session AND row.kind = 'user_prompt' AND row.origin = 'sdk'
+"""
+    return int(rows_of(asked.connection, text, session=session)[0]["prompts"])
