@@ -290,6 +290,12 @@ def test_trust_counts_events_as_the_report_does(tmp_path: Path) -> None:
     assert "events of unknown kind 1 whatever the filters" in filtered
 
 
+def test_a_session_that_the_history_only_mentions_is_no_session_of_a_version(tmp_path: Path) -> None:
+    sent = [event("mode", session_id="there"), *(event("prompt_history", session_id=f"gone {n}") for n in range(3))]
+    words = Browser(stored(tmp_path / "events.db", sent)).signed_in().words("/trust?days=all")
+    assert "(records that name no version) 2026-03-01 10:00 1 1" in words
+
+
 def test_pages_say_what_a_model_does_not_restrict(browser: Browser) -> None:
     words = browser.words("/?days=all&model=claude-haiku-4-5")
     assert "messages 1 " in words

@@ -219,7 +219,7 @@ def writers(connection: sqlite3.Connection, chosen: Selection) -> Rows:
     text = f"""
 WITH wrote AS (
     SELECT coalesce(client_version, '') AS version, sum(events - mentions) AS events, max(last_time) AS last_time,
-        count(DISTINCT session_id) AS sessions
+        count(DISTINCT CASE WHEN {ACTIVE} THEN session_id END) AS sessions
     FROM activity_totals JOIN contexts ON contexts.number = activity_totals.context
     WHERE session_id IS NOT NULL AND {chosen.where()} GROUP BY 1
 ),
