@@ -161,6 +161,12 @@ def test_a_session_tells_the_prompts_of_people_from_those_of_a_program(tmp_path:
     assert "prompts 1 2 by a program tool calls" in words
 
 
+def test_a_session_says_that_some_of_its_messages_have_no_price(tmp_path: Path) -> None:
+    sent = [reply("m1", 4000, session_id="s"), reply("m2", 5, session_id="s", model="someone-elses-model")]
+    browser = Browser(stored(tmp_path / "events.db", sent)).signed_in()
+    assert "1 message has no price output tokens" in browser.words("/session?id=s")
+
+
 def test_a_fork_shows_its_own_length_and_cost(tmp_path: Path) -> None:
     """Its bookkeeping, which names no version, and Claude Code's running total begin with its parent."""
 
