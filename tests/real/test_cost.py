@@ -51,6 +51,12 @@ def test_the_computed_cost_equals_what_claude_code_charged(scratch_home: Path, t
     assert fork["computed"] == fork["reported"] - before > 0
     assert costs[session]["computed"] == before
 
+    known = costs.keys()
+    costs = write("-p", "Go further", "--resume", fork["session_id"], "--fork-session")
+    (further,) = [row for name, row in costs.items() if name not in known]
+    assert (further["parent_session_id"], further["inherited"]) == (fork["session_id"], fork["reported"])
+    assert further["computed"] == further["reported"] - fork["reported"] > 0
+
     costs = write("-p", "/compact", "--resume", session)
     compacted = costs[session]
     assert compacted["computed"] == before
