@@ -136,16 +136,17 @@ def _from_version_3(connection: sqlite3.Connection) -> None:
     """Adds the column `started`, and titles for the prompts of programs; both from the events."""
     connection.execute("ALTER TABLE event_rows ADD COLUMN started INTEGER")
     unpacked = Packer(connection).unpacked
-    found = connection.execute(
-        "SELECT number, body FROM event_rows JOIN packed_bodies USING (number) "
+    numbers = connection.execute(
+        "SELECT number FROM event_rows JOIN packed_bodies USING (number) "
         "WHERE kind = 'session_cost' OR (kind = 'user_prompt' AND origin = 'sdk')"
     ).fetchall()
-    made = ((number, from_line(str(unpacked(body)).encode())) for number, body in found)
     started, title = FACTS.index("started"), FACTS.index("title")
-    connection.executemany(
-        "UPDATE event_rows SET started = ?, title = ? WHERE number = ?",
-        [(row.facts[started], row.facts[title], number) for number, row in made if isinstance(row, Row)],
-    )
+    for number in numbers:
+        (body,) = connection.execute("SELECT body FROM packed_bodies WHERE number = ?", number).fetchone()
+        row = from_line(str(unpacked(body)).encode())
+        if isinstance(row, Row):
+            values = (row.facts[started], row.facts[title], *number)
+            connection.execute("UPDATE event_rows SET started = ?, title = ? WHERE number = ?", values)
 
 
 def _from_its_events(connection: sqlite3.Connection) -> None:
