@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from collector import cli
+from collector.store.database import VERSION
 from collector.store.report import summarize
 from collector.store.writer import Writer
 from tests.store.sample_set import PROMPTS, sample_events
@@ -192,7 +193,7 @@ def test_a_persons_own_prices_apply_while_configured(tmp_path: Path, capsys: pyt
 
 def test_info_describes_the_store(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads(Told(capsys, "store", "info", "--json", "--database", store).out)
-    assert (found["events"], found["sessions"], found["version"]) == (len(EVENTS), 10, 3)
+    assert (found["events"], found["sessions"], found["version"]) == (len(EVENTS), 10, VERSION)
     assert 0 < found["bytes_of_bodies"] < found["bytes_sent"] / 2
     told = Told(capsys, "store", "info", "--database", store)
     assert f"{len(EVENTS)} in 10 sessions" in told.out
