@@ -126,7 +126,7 @@ def flow_on(
         if settings.redaction != RedactionSettings():
             way_out()
         elif not is_dry_run and SINKS[settings.sink_type].needs_url:
-            credentials_now(settings.sink)
+            credentials_now(settings.sink, SINKS[settings.sink_type].scheme)
         yield Flow(
             scope=scope,
             frame=frame_of(settings, installation),

@@ -11,7 +11,7 @@ import typer
 
 from collector import settings
 from collector.cli.options import AsJson, Config, Roots, SinkType, SinkUrl, StatePath, flags
-from collector.delivery.credentials import credentials
+from collector.delivery.credentials import credentials_now
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError
 from collector.files import make_directory
@@ -90,8 +90,9 @@ def check(
     make_redactor(chosen, b"check")
     prices.load(chosen.store.prices)
     for each in chosen.each():
-        SINKS[each.sink_type].sink(each)
-        credentials(each.sink, each.sink_token())
+        sink = SINKS[each.sink_type]
+        sink.sink(each)
+        credentials_now(each.sink, sink.scheme)
         if str(each.sink.url).startswith("https:"):
             trust_of(each.sink)
         scope_of(each)

@@ -215,9 +215,11 @@ def _redaction(settings: Settings, _: Findings) -> Iterator[Check]:
 
 
 def _secrets(settings: Settings, _: Findings) -> Iterator[Check]:
-    token = settings.sink.token_file or configuration.credential("sink-token")
-    files = {"sink.token_file": token, "sink.client_key": settings.sink.client_key}
-    files["redaction.key_file"] = settings.redaction.key_file
+    files = {
+        "sink.token_file": configuration.token_path(settings.sink),
+        "sink.client_key": settings.sink.client_key,
+        "redaction.key_file": settings.redaction.key_file,
+    }
     for name, path in files.items():
         if path is None:
             continue

@@ -183,13 +183,18 @@ class Settings(BaseSettings):
 
     def sink_token(self) -> str | None:
         """The secret that the sink asks for: from sink.token_file, or from systemd's credential `sink-token`."""
-        path = token_path(self.sink)
-        return read_secret(path, "sink.token_file") if path else None
+        return token_of(self.sink)
 
     def redaction_key(self, own: bytes) -> bytes:
         """The key for markers and pseudonyms: the fleet's if there is one, otherwise the installation's own."""
         path = self.redaction.key_file
         return own if path is None else read_secret(path, "redaction.key_file").encode()
+
+
+def token_of(sink: SinkSettings) -> str | None:
+    """The secret that a sink asks for, read now; None if there is none."""
+    path = token_path(sink)
+    return read_secret(path, "sink.token_file") if path else None
 
 
 def token_path(sink: SinkSettings) -> Path | None:

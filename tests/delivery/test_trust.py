@@ -139,7 +139,7 @@ def test_the_systems_authorities_may_change_while_the_agent_runs(
     shutil.copy(stranger.certificate, systems)
     with Sink(tls=authority.server()) as sink:
         settings = SinkSettings(url=sink.url)
-        transport = Transport(settings, sink.url, renewed=lambda: credentials_now(settings))
+        transport = Transport(settings, sink.url, renewed=lambda: credentials_now(settings, "Bearer"))
         verdicts = [transport.post(REQUEST)[0]]
         shutil.copy(authority.certificate, systems)
         verdicts.append(transport.post(REQUEST)[0])
