@@ -79,8 +79,8 @@ def test_a_backslash_in_the_wrong_quotes_is_explained(tmp_path: Path) -> None:
 def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
     path = write(tmp_path / "c.toml", "\ufeff[batch]\nmax_events = 7\n")
     assert load(path).batch.max_events == 7
-    put_list(path, "projects", "exclude", ["/work/private"])
-    assert list_in(path, "projects", "exclude") == ["/work/private"]
+    put_list(path, "exclude", ["/work/private"])
+    assert list_in(path, "exclude") == ["/work/private"]
     assert load(path).batch.max_events == 7
 
 
