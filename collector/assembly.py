@@ -94,8 +94,8 @@ def flow_on(
     settings: Settings,
     *,
     is_dry_run: bool = False,
-    interrupt: Interrupt | None = None,
-    observer: Observer = UNOBSERVED,
+    interrupt: Interrupt | None,
+    observer: Observer,
     uniform: Uniform = random.uniform,
 ) -> Iterator[Flow]:
     """Opens the flow that these settings describe, on a state that is already locked."""

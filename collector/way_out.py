@@ -65,10 +65,10 @@ def opened(
     settings: Settings,
     key: bytes,
     *,
-    is_dry_run: bool = False,
-    interrupt: Interrupt | None = None,
-    observer: Observer = UNOBSERVED,
-    uniform: Uniform = random.uniform,
+    is_dry_run: bool,
+    interrupt: Interrupt | None,
+    observer: Observer,
+    uniform: Uniform,
 ) -> Iterator[WayOut]:
     """Opens the way out that these settings describe; `key` is the installation's."""
     redactor = make_redactor(settings, key, observer.preparing)

@@ -334,7 +334,7 @@ class Settling:
         """Backs off by the failures of all requests in flight: a sink that fails them all is down, not unlucky."""
         asked = decision.after if isinstance(decision, Retry) else None
         failures = max(failures, self._health.tries // self._policy.window)
-        return backoff(failures, self._policy.retry, asked, self._policy.uniform)
+        return backoff(failures, self._policy.retry, asked, uniform=self._policy.uniform)
 
     def _post(self, events: list[Sealed]) -> Verdict:
         """One request, and what its answer means. Raises if a person must act."""

@@ -103,12 +103,11 @@ class Halt:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """Received but not acknowledged yet: send `ask` every `every` seconds, for at most `patience` seconds."""
+    """Received but not acknowledged yet: send `ask` again and again, for at most `patience` seconds."""
 
     ask: Request
     reason: str
-    every: float = 1.0
-    patience: float = 120.0
+    patience: float
 
 
 Verdict = Accepted | Retry | TooLarge | Refused | Halt

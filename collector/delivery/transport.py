@@ -158,7 +158,7 @@ class Transport:
 class Exchange:
     """A client with one connection, so that a deadline cuts off this exchange and no other."""
 
-    def __init__(self, client: httpx.Client, generation: int = 0, address: str = "") -> None:
+    def __init__(self, client: httpx.Client, generation: int, address: str) -> None:
         self.client = client
         self.generation = generation
         self.is_overdue = False

@@ -33,11 +33,11 @@ class Wanted(NamedTuple):
     """Which events to show: those of a session, from sources that match `source`, no older than `since`; from the start
     or only unsent ones; at most `limit`, or all if it is 0."""
 
-    source: str = ""
-    since: str = ""
-    is_from_start: bool = False
-    session: str = ""
-    limit: int = 0
+    source: str
+    since: str
+    is_from_start: bool
+    session: str
+    limit: int
 
 
 class WhyEmpty(enum.Enum):
