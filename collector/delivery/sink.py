@@ -177,14 +177,9 @@ class SinkType(Generic[OptionsT]):
     lookup: Callable[[OptionsT, Sealed, float], Request] | None = None
 
     @property
-    def is_here(self) -> bool:
-        """Whether its receiver runs in this process."""
-        return self.place is not None
-
-    @property
     def needs_url(self) -> bool:
-        """Whether it sends to sink.url."""
-        return not self.is_here
+        """Whether it sends to sink.url, rather than to a receiver in this process."""
+        return self.place is None
 
     def followed_by(self, settings: Settings) -> Follower | None:
         """The follower of the sink that these settings describe, if it has one."""
