@@ -31,7 +31,7 @@ from collector.service.heartbeat import Beat, standing
 from collector.service.hints import Hints, Waker
 from collector.service.notify import Notifier
 from collector.service.passes import Passes
-from collector.service.reloads import Reloads, secrets_now, secrets_of
+from collector.service.reloads import FOREVER, Reloads, secrets_now, secrets_of
 from collector.service.standstills import LOOK_AGAIN_SECONDS, Standstills
 from collector.service.status_file import StatusFile, one_line, status_path
 from collector.service.watch import Watcher
@@ -41,7 +41,6 @@ log = get_logger()
 # At most one part in this many of the time goes into finding sources, however many there are.
 WORTH_OF_RESCANNING = 50
 CLOCK_JUMP_SECONDS = 30.0
-FOREVER = float("inf")
 
 
 class Service:
@@ -309,7 +308,7 @@ class Service:
             return state
         # The other state is read from the disk, so everything must be saved first. Raises if that fails.
         self.flow.committer.finish()
-        return state_of(settings, state.held).load()
+        return state_of(settings, state.lock).load()
 
     @property
     def _is_halted_by_old_secrets(self) -> bool:
