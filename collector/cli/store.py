@@ -17,7 +17,7 @@ import typer
 
 from collector import settings
 from collector.cli.options import SOME_LEFT, AsJson, Config, Database, Since, StatePath, Until, day_of, flags
-from collector.cli.which_agent import agent_with_store, agents_here
+from collector.cli.which_agent import agents_here, store_here
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import CollectorError
 from collector.files import only_for_this_user
@@ -34,12 +34,6 @@ class NotPossible(CollectorError):
     """The request cannot be carried out here."""
 
 
-def _opened(config: Path | None, database: Path | None) -> tuple[Settings, Path]:
-    chosen = settings.load(config, sinks=SINKS)
-    chosen = chosen if database else agent_with_store(chosen)
-    return chosen, database or chosen.database_path
-
-
 @app.command()
 def info(database: Database = None, json: AsJson = False, config: Config = None) -> None:
     """Show what the store holds and how much disk it uses.
@@ -48,7 +42,7 @@ def info(database: Database = None, json: AsJson = False, config: Config = None)
     """
     from collector.store.upkeep import info as info_of
 
-    chosen, path = _opened(config, database)
+    chosen, path = store_here(config, database)
     found = info_of(path) | {"retention_days": chosen.store.retention_days}
     if json:
         typer.echo(tame_json(found, indent=2))
@@ -84,7 +78,7 @@ def compact(database: Database = None, json: AsJson = False, config: Config = No
     from collector.store.removing import remove_old
     from collector.store.upkeep import compact as make_small
 
-    chosen, path = _opened(config, database)
+    chosen, path = store_here(config, database)
     _must_exist(path)
     days, removed = chosen.store.retention_days, 0
     with closing(_writer(path, chosen)) as writer:
@@ -119,7 +113,7 @@ def export(
     from collector.store.parquet import write_parquet
     from collector.store.upkeep import exported
 
-    _, path = _opened(config, database)
+    _, path = store_here(config, database)
     chosen = Selection(since=day_of(since), until=day_of(until), project=project, session=session)
     events = exported(path, chosen)
     if output is None:
@@ -163,7 +157,7 @@ def sql(
     from collector.store import prices as price_table
     from collector.store.asking import ask
 
-    chosen, path = _opened(config, database)
+    chosen, path = store_here(config, database)
     answer = ask(path, statement, prices=price_table.load(chosen.store.prices), seconds=seconds)
     if as_csv:
         writer = csv.writer(sys.stdout, lineterminator="\n")
