@@ -17,11 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from collector import settings as configuration
-from collector.assembly import (
-    capture_of,
-    frame_of,
-    installation_of,
-)
+from collector.assembly import capture_of, frame_of, installation_of
 from collector.delivery.channel import Channel, Posted
 from collector.delivery.event_fields import ClockOptions
 from collector.delivery.failures import CHECK_PROXY, about_certificate, advice_on_tls
