@@ -18,8 +18,8 @@ from watchdog.observers import Observer
 from collector.service.watch import Watcher
 from tests.agent import COLLECTOR, Agent, Running
 from tests.build import Home
-from tests.service.process import NO_RESCANS, QUICK_RESCANS, is_watching, serving, status_of, texts, wait_until
-from tests.sink import Sink
+from tests.service.process import NO_RESCANS, QUICK_RESCANS, is_watching, serving, status_of, wait_until
+from tests.sink import Sink, texts
 
 
 def test_new_lines_arrive_long_before_any_rescan(home: Home, sink: Sink, agent: Agent) -> None:
