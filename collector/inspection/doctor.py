@@ -226,7 +226,7 @@ def _secrets(settings: Settings, _: Findings) -> Iterator[Check]:
             yield Check("secrets", "warn", f"{name}: others can read {path}", f"chmod 600 {path}")
         else:
             yield Check("secrets", "ok", f"{name}: {path}")
-    settings.sink_token()
+    configuration.token_of(settings.sink)
 
 
 def _watching(_: Settings, found: Findings) -> Iterator[Check]:
