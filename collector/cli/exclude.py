@@ -185,7 +185,7 @@ def _refuse_if_not_understood(
     from collector.assembly import scope_of
 
     try:
-        replace(scope_of(chosen), include=include, exclude=[exclude], filters={})
+        replace(scope_of(chosen), include=include, exclude=[exclude])
     except ConfigurationError as error:
         raise ConfigurationError(f"{error} Nothing was changed.") from None
 
