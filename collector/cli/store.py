@@ -211,7 +211,8 @@ def forget(
     there = [path for path in stores if database or path.exists()]
     removed = [_remove_stored(path, stores[path], choice, is_sure=yes) for path in there]
     left = [problem for path in there for problem in _left_in(path, stores[path])]
-    let_go = [] if database else [gone for agent in agents for gone in _let_go_of(agent, choice)]
+    # By date, nothing but the store: what is held is still due to be sent.
+    let_go = [] if database or before else [gone for agent in agents for gone in _let_go_of(agent, choice)]
     events, sessions = sum(each.events for each in removed), sum(each.sessions for each in removed)
     held, quarantined = sum(held for held, _, _ in let_go), sum(dropped for _, dropped, _ in let_go)
     if any(is_left for _, _, is_left in let_go):
@@ -292,8 +293,6 @@ def _let_go(chosen: Settings, choice: Choice) -> tuple[int, int, bool]:
     from collector.keeping.left_behind import said_in
     from collector.keeping.lock import lock
 
-    if choice.before is not None:
-        return 0, 0, False  # by date: held files are still due to be sent
     held = held_of(chosen).held
     keys = [
         file.original.key
@@ -315,8 +314,6 @@ def _let_go_left_behind(chosen: Settings, choice: Choice) -> tuple[int, int, boo
     """The same for files that no longer belong to any agent, so none can prevent it."""
     from collector.keeping.left_behind import drop_left_behind, quarantines_left_behind
 
-    if choice.before is not None:
-        return 0, 0, False
     states = [each.state_path for each in chosen.each()]
     paths = quarantines_left_behind(chosen.state_path, states)
     dropped = sum(_drop_quarantined(Quarantine(path, chosen.quarantine.max_bytes), choice) for path in paths)
