@@ -27,6 +27,9 @@ from collector.service.hints import Waker
 from collector.service.watch_limits import is_watch_limit_reached, network_file_system
 
 log = get_logger()
+WATCHDOG = logging.getLogger("watchdog")
+WATCHDOG.propagate = False
+WATCHDOG.addHandler(logging.NullHandler())  # otherwise Python would print what it says after the last watcher is closed
 RETRY_LIMITED_SECONDS = 600.0
 # Nothing else wakes the agent, least of all its own opening and closing of files.
 WATCHED = [
@@ -68,9 +71,6 @@ class Watcher:
         self._root_of = below | {root: root for root in self._roots}  # by watched place
         self._again_at: float | None = None
         self._complaints = _Complaints(wake)
-        logger = logging.getLogger("watchdog")
-        logger.propagate = False
-        logger.handlers = [self._complaints]
         # A directory created while watchdog walks the tree is watched twice, which does no harm.
         warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
 
@@ -113,6 +113,7 @@ class Watcher:
     def _start(self, places: dict[str, tuple[int, int]]) -> None:
         before = set(threading.enumerate())
         self._observer = self._make_observer()
+        WATCHDOG.addHandler(self._complaints)  # beside those of other sinks: a complaint does not say whom it concerns
         for path in places:
             form = self._forms[self._root_of[path]]
             handler = _Handler(self.wake, path, self._name_of(path), form)
@@ -149,6 +150,7 @@ class Watcher:
 
     def close(self) -> None:
         """Stops watching."""
+        WATCHDOG.removeHandler(self._complaints)
         observer, self._observer, self._threads, self._places = self._observer, None, [], {}
         if observer is not None:
             with contextlib.suppress(Exception):  # an observer that died or only half started may fail to stop
