@@ -93,7 +93,7 @@ def check(
         sink = SINKS[each.sink_type]
         sink.sink(each)
         credentials_now(each.sink, sink.scheme)
-        if str(each.sink.url).startswith("https:"):
+        if each.sink.is_encrypted:
             trust_of(each.sink)
         scope_of(each)
     if json:

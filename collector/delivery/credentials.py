@@ -40,8 +40,7 @@ def basic(user: str, password: str) -> Credentials:
 
 def proof_files(settings: SinkSettings) -> list[Path]:
     """Every file that proves who is sending or who is receiving. Each may be replaced at any time."""
-    is_encrypted = str(settings.url).lower().startswith("https:")
-    trusted = settings.ca_file or (systems_authorities() if is_encrypted else None)
+    trusted = settings.ca_file or (systems_authorities() if settings.is_encrypted else None)
     files = (*token_places(settings), trusted, settings.client_cert, settings.client_key)
     return [path for path in files if path is not None]
 

@@ -63,7 +63,7 @@ def sink_checks(settings: Settings, *, has_canary: bool = True, pause: Pause = t
         yield _events_kept_at(chosen.place(settings), chosen.address(settings))
         return
     url, address = str(settings.sink.url), chosen.address(settings)
-    if url.startswith("http://") and settings.sink.allow_http:
+    if settings.sink.allow_http and not settings.sink.is_encrypted:
         yield Check("sink", "warn", "events travel in the clear (sink.allow_http)", "Use https:// if you can.")
     proxy = None if is_loopback(url) else configuration.proxy_of(url)
     if proxy:
