@@ -32,7 +32,7 @@ from collector.flow.sink_identity import SinkIdentity
 from collector.flow.source import Root
 from collector.keeping.commit import Committer
 from collector.keeping.installation import Installation, load_installation
-from collector.keeping.lock import Held, lock
+from collector.keeping.lock import HeldLock, lock
 from collector.keeping.parked import told
 from collector.keeping.quarantine import Quarantine
 from collector.keeping.rescue import HeldFiles
@@ -71,16 +71,16 @@ def assembled(
 def held_state(settings: Settings, purpose: str, *, is_dry_run: bool = False) -> Iterator[State]:
     """Loads the state and locks it while the block runs. A dry run does not lock it."""
     path = settings.state_path
-    with contextlib.nullcontext() if is_dry_run else lock(path, purpose) as held:
-        state = state_of(settings, held).load(may_repair=not is_dry_run)
+    with contextlib.nullcontext() if is_dry_run else lock(path, purpose) as taken:
+        state = state_of(settings, taken).load(may_repair=not is_dry_run)
         for note in state.notes:
             log.warning("state damaged", reason=note)
         yield state
 
 
-def state_of(settings: Settings, held: Held | None = None) -> State:
+def state_of(settings: Settings, taken: HeldLock | None = None) -> State:
     """The state for this sink, not loaded yet. Entries without an owner belong to the first agent in the registry."""
-    return State(settings.state_path, next(iter(AGENTS)), sink=sink_of(settings), held=held)
+    return State(settings.state_path, next(iter(AGENTS)), sink=sink_of(settings), lock=taken)
 
 
 def sink_of(settings: Settings) -> SinkIdentity:
@@ -94,8 +94,8 @@ def flow_on(
     settings: Settings,
     *,
     is_dry_run: bool = False,
-    interrupt: Interrupt | None = None,
-    observer: Observer = UNOBSERVED,
+    interrupt: Interrupt | None,
+    observer: Observer,
     uniform: Uniform = random.uniform,
 ) -> Iterator[Flow]:
     """Opens the flow that these settings describe, on a state that is already locked."""
@@ -126,7 +126,7 @@ def flow_on(
         if settings.redaction != RedactionSettings():
             way_out()
         elif not is_dry_run and SINKS[settings.sink_type].needs_url:
-            credentials_now(settings.sink)
+            credentials_now(settings.sink, SINKS[settings.sink_type].scheme)
         yield Flow(
             scope=scope,
             frame=frame_of(settings, installation),
@@ -147,9 +147,9 @@ def leave_out_now(settings: Settings) -> None:
     def nothing_leaves() -> WayOut:
         raise NotImplementedError
 
-    with lock(settings.state_path, "resume") as held:
+    with lock(settings.state_path, "resume") as taken:
         installation = installation_of(settings)
-        state = State(settings.state_path, next(iter(AGENTS)), held=held).load()
+        state = State(settings.state_path, next(iter(AGENTS)), lock=taken).load()
         flow = Flow(
             scope=scope_of(settings),
             frame=frame_of(settings, installation),

@@ -15,6 +15,7 @@ import os
 import sys
 import time
 import traceback
+from functools import lru_cache
 from typing import Any
 
 import structlog
@@ -27,6 +28,12 @@ LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNI
 def get_logger() -> Any:
     """The logger that every module uses."""
     return structlog.get_logger()
+
+
+@lru_cache(100)
+def warn_once(event: str, **keys: str) -> None:
+    """Warns of something that is true of one request after another, but only the first time."""
+    get_logger().warning(event, **keys)
 
 
 def configure(level: str = "info", layout: str = "auto") -> None:

@@ -96,28 +96,26 @@ def meet_sink(flow: Flow, *, from_now: bool = False) -> None:
     if not flow.committer.is_dry_run and is_asked_to_leave_out(flow.state.path):
         leave_out_unsent(flow)
         return
-    if not (flow.state.is_new_sink or from_now):
-        return
     if not flow.state.is_new_sink:
-        address = flow.deliverer.channel.address
-        log.info("nothing is left out, because this sink has been sent to before", sink=address)
+        if from_now:
+            address = flow.deliverer.channel.address
+            log.info("nothing is left out, because this sink has been sent to before", sink=address)
         return
     there = _there(flow)
     sources = [source for source in there if flow.state.lag_of(source)]
     if not (sources or from_now):
         return
-    sink = flow.deliverer.channel.address
-    unsent = sum(map(flow.state.lag_of, sources))
+    sink, unsent = flow.deliverer.channel.address, sum(map(flow.state.lag_of, sources))
+    told = {"sink": sink, "sources": len(sources), "bytes": unsent}
     if from_now:
         _leave_out(flow, there, sources)
-        log.info("history left out, as asked", sink=sink, sources=len(sources), bytes=unsent)
+        log.info("history left out, as asked", **told)
     elif flow.state.parked:
         advice = "--from-now leaves it out; sink.formerly names the address of a sink that only moved"
-        log.info("history waits for a new sink", sink=sink, sources=len(sources), bytes=unsent, advice=advice)
+        log.info("history waits for a new sink", **told, advice=advice)
     else:
-        advice = "--from-now leaves it out"
         said = "all history so far would be sent" if flow.committer.is_dry_run else "all history so far is sent"
-        log.info(said, sink=sink, sources=len(sources), bytes=unsent, advice=advice)
+        log.info(said, **told, advice="--from-now leaves it out")
 
 
 def leave_out_unsent(flow: Flow) -> None:
@@ -264,17 +262,18 @@ def _items(sources: Sequence[Source], flow: Flow, ledger: Ledger) -> Iterator[It
 
 def _read(source: Source, flow: Flow) -> Iterator[Item]:
     form, entry = flow.scope.form_of(source.root), flow.state.entries.get(source.key)
-    _recall(source, form, flow)
-    items = _judged(_lines(source, form, flow), source, form, flow, entry.position.offset if entry else 0)
+    position, offset = (entry.position, entry.position.offset) if entry else (None, 0)
+    _recall(source, position, form, flow)
+    items = _judged(_lines(source, position, form, flow), source, form, flow, offset)
     if flow.follower is None or source.kind.is_document:
         return items
 
     def before(reach: int) -> Iterator[Item]:
         with contextlib.suppress(SkipSource, SourceError):  # reading the source reports what is wrong with it
-            if entry:
-                yield from _judged(tail.before(source, entry.position, form, reach), source, form, flow)
+            if position is not None:
+                yield from _judged(tail.before(source, position, form, reach), source, form, flow)
 
-    return flow.follower.follow(source.key, entry.position.offset if entry else 0, items, before)
+    return flow.follower.follow(source.key, offset, items, before)
 
 
 def _judged(
@@ -308,15 +307,15 @@ def _judged(
             yield line, _outcome(line, normalize, form, flow, way)
 
 
-def _recall(source: Source, form: AgentFormat, flow: Flow) -> None:
-    """Shows the redactor the last events before the committed offset, once per source and process: the next line may
+def _recall(source: Source, position: Position | None, form: AgentFormat, flow: Flow) -> None:
+    """Shows the redactor the last events before the committed position, once per source and process: the next line may
     be the answer to a call among them. After that, the redactor remembers by itself; anything earlier is forgotten."""
-    entry = flow.state.entries.get(source.key)
-    if not flow.redactor.is_new(source.key) or not entry or source.kind.is_document or flow.capture.level != "content":
+    is_new = flow.redactor.is_new(source.key)  # asked in any case: from now on it is not
+    if not is_new or position is None or source.kind.is_document or flow.capture.level == METADATA:
         return
     with contextlib.suppress(SkipSource):  # reading the source reports what is wrong with it
         normalize: Normalizer | None = None
-        for line in tail.before(source, entry.position, form):
+        for line in tail.before(source, position, form):
             normalize = normalize or form.normalizer(line.reading, flow.frame)
             _show(line, normalize, flow)
 
@@ -331,10 +330,9 @@ def _show(line: Line, normalize: Normalizer, flow: Flow) -> None:
                 flow.redactor.event(made)
 
 
-def _lines(source: Source, form: AgentFormat, flow: Flow) -> Iterator[Line | End]:
+def _lines(source: Source, position: Position | None, form: AgentFormat, flow: Flow) -> Iterator[Line | End]:
     """The lines of a source, or of its held file if the source has vanished since it was found."""
-    entry = flow.state.entries.get(source.key)
-    read, position = document.read if source.kind.is_document else tail.read, entry.position if entry else None
+    read = document.read if source.kind.is_document else tail.read
     try:
         yield from read(source, position, form)
     except SkipSource as skip:

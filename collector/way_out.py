@@ -65,10 +65,10 @@ def opened(
     settings: Settings,
     key: bytes,
     *,
-    is_dry_run: bool = False,
-    interrupt: Interrupt | None = None,
-    observer: Observer = UNOBSERVED,
-    uniform: Uniform = random.uniform,
+    is_dry_run: bool,
+    interrupt: Interrupt | None,
+    observer: Observer,
+    uniform: Uniform,
 ) -> Iterator[WayOut]:
     """Opens the way out that these settings describe; `key` is the installation's."""
     redactor = make_redactor(settings, key, observer.preparing)
@@ -114,7 +114,7 @@ def limits_of(settings: Settings, most: int | None = None) -> BatchLimits:
     """The limits on the size of a batch, for a sink that accepts at most `most` bytes."""
     # Larger batches mean fewer transactions, so the embedded store rewrites fewer pages: this saves 4 % of the CPU of a
     # scan into it. Other sinks have up to four times as much in flight.
-    times = 2 if SINKS[settings.sink_type].is_here else 1
+    times = 1 if SINKS[settings.sink_type].needs_url else 2
     batch = settings.batch
     return BatchLimits(times * batch.max_events, lesser(times * batch.max_bytes, most), batch.linger)
 
@@ -131,7 +131,7 @@ def policy_of(
     return Policy(
         settings.retry,
         max_wait=settings.retry.max_wait,
-        window=1 if SINKS[settings.sink_type].is_here else settings.sink.window,
+        window=settings.sink.window if SINKS[settings.sink_type].needs_url else 1,
         may_halt=may_halt,
         uniform=uniform,
     )

@@ -80,7 +80,6 @@ class Agent:
         self.program = program
         self.names_its_root = names_its_root
         self.sink = sink
-        self.program = program
         self.directory = home.path.parent / "agent"
         self.state = self.directory / "state.json"
         self.environment = {

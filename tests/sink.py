@@ -299,6 +299,11 @@ class Sink:
                 return
 
 
+def texts(sink: Sink) -> list[str]:
+    """The texts of the stored events, in order of arrival, repeats included."""
+    return [event["text"] for event in sink.events]
+
+
 class Server(ThreadingHTTPServer):
     """The listening socket, and the connections that are open."""
 

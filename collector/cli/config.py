@@ -11,7 +11,7 @@ import typer
 
 from collector import settings
 from collector.cli.options import AsJson, Config, Roots, SinkType, SinkUrl, StatePath, flags
-from collector.delivery.credentials import credentials
+from collector.delivery.credentials import credentials_now
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError
 from collector.files import make_directory
@@ -90,9 +90,10 @@ def check(
     make_redactor(chosen, b"check")
     prices.load(chosen.store.prices)
     for each in chosen.each():
-        SINKS[each.sink_type].sink(each)
-        credentials(each.sink, each.sink_token())
-        if str(each.sink.url).startswith("https:"):
+        sink = SINKS[each.sink_type]
+        sink.sink(each)
+        credentials_now(each.sink, sink.scheme)
+        if each.sink.is_encrypted:
             trust_of(each.sink)
         scope_of(each)
     if json:

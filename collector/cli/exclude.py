@@ -62,16 +62,16 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
     # Before anything is changed, because this may fail for want of permission.
     services, before = _services(chosen, file), agent_here(chosen)
     glob = glob_of(path)
-    globs, mine = _as_it_may_lead_later(path, glob), list_in(file, "projects", "exclude")
+    globs, mine = _as_it_may_lead_later(path, glob), list_in(file, "exclude")
     kept = [each for each in mine if each.removeprefix("!") not in globs]
     _refuse_if_not_understood(chosen, exclude=[*kept, *globs])
     changed = [file] if not set(globs) <= set(mine) else []
     if changed:
-        put_list(file, "projects", "exclude", [*kept, *globs])
+        put_list(file, "exclude", [*kept, *globs])
     for place in map(settings.no_file, services):
-        told = list_in(place, "projects", "exclude")
+        told = list_in(place, "exclude")
         if more := [each for each in _as_seen_elsewhere(path, glob) if each not in told]:
-            put_list(place, "projects", "exclude", [*told, *more])
+            put_list(place, "exclude", [*told, *more])
             changed.append(place)
     if not changed:
         typer.echo(printable(f"{glob} is already excluded in {file}."))
@@ -101,22 +101,22 @@ def include(path: Target, config: Config = None, state: StatePath = None) -> Non
     glob, before = glob_of(path), _left(agent_here(chosen))
     directory = os.path.abspath(os.path.expanduser(path))
     services = _services(chosen, file)
-    mine = list_in(file, "projects", "exclude")
-    wanted = list_in(file, "projects", "include")
+    mine = list_in(file, "exclude")
+    wanted = list_in(file, "include")
     if glob in mine:
         _refuse_if_locked(chosen, "projects.exclude")
         kept = [each for each in mine if each not in _as_it_may_lead_later(path, glob)]
         _refuse_if_not_understood(chosen, exclude=kept)
-        put_list(file, "projects", "exclude", kept)
+        put_list(file, "exclude", kept)
     for place in map(settings.no_file, {chosen.state_path, *services}):
-        told = list_in(place, "projects", "exclude")
+        told = list_in(place, "exclude")
         if glob in told:
             gone = _as_seen_elsewhere(path, glob)
-            put_list(place, "projects", "exclude", [each for each in told if each not in gone])
+            put_list(place, "exclude", [each for each in told if each not in gone])
     if wanted and glob not in wanted and not _takes(chosen_here(config, state), directory):
         _refuse_if_locked(chosen, "projects.include")
         _refuse_if_not_understood(chosen, include=[*wanted, glob])
-        put_list(file, "projects", "include", [*wanted, glob])
+        put_list(file, "include", [*wanted, glob])
     now = chosen_here(config, state)
     if not _takes(now, directory):
         raise ConfigurationError(f"{glob} is still excluded {_why(now)}. Change it there.")
@@ -185,7 +185,7 @@ def _refuse_if_not_understood(
     from collector.assembly import scope_of
 
     try:
-        replace(scope_of(chosen), include=include, exclude=[exclude], filters={})
+        replace(scope_of(chosen), include=include, exclude=[exclude])
     except ConfigurationError as error:
         raise ConfigurationError(f"{error} Nothing was changed.") from None
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 PORT = 8585
 IPV4 = 4
+MAX_BODY = 16 * 2**20
 
 
 def receive(
@@ -34,8 +35,9 @@ def receive(
     token_file: Annotated[
         Path | None, typer.Option(help="A file with the bearer token that senders must present.")
     ] = None,
-    max_body: Annotated[int, typer.Option(min=1024, help="The largest request body in bytes, compressed or not.")] = 16
-    * 2**20,
+    max_body: Annotated[
+        int, typer.Option(min=1024, help="The largest request body in bytes, compressed or not.")
+    ] = MAX_BODY,
     certificate: Annotated[Path | None, typer.Option(help="A TLS certificate chain (PEM), to serve HTTPS.")] = None,
     key: Annotated[Path | None, typer.Option(help="The certificate's private key, if not in the same file.")] = None,
     web: Annotated[bool, typer.Option("--web", help="Also serve the report as web pages, behind the token.")] = False,

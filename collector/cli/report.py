@@ -16,11 +16,9 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from collector import settings
 from collector.cli.options import AsJson, Config, Database, Since, Until, day_of
 from collector.cli.tables import Column, bars, shown
-from collector.cli.which_agent import agent_with_store
-from collector.delivery.sinks.registry import SINKS
+from collector.cli.which_agent import store_here
 from collector.log import counted, printable, tame_json
 from collector.store import prices, queries, tool_use
 from collector.store.queries import EVERYTHING, Selection
@@ -105,9 +103,8 @@ def report(
         raise typer.BadParameter("cannot be used together with --csv.", param_hint="--json")
     if days is not None:
         since = datetime.now(UTC) - timedelta(days=days - 1)
-    chosen = settings.load(config, sinks=SINKS)
-    chosen = chosen if database else agent_with_store(chosen)
-    path, table = database or chosen.database_path, prices.load(chosen.store.prices)
+    chosen, path = store_here(config, database)
+    table = prices.load(chosen.store.prices)
     selection = Selection(day_of(since), day_of(until), project, model, host, user, agent)
     if by is None:
         summary = summarize(path, chosen=selection, prices=table)

@@ -17,7 +17,7 @@ import typer
 
 from collector import settings
 from collector.cli.options import SOME_LEFT, AsJson, Config, Database, Since, StatePath, Until, day_of, flags
-from collector.cli.which_agent import agent_with_store, agents_here
+from collector.cli.which_agent import agents_here, store_here
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import CollectorError
 from collector.files import only_for_this_user
@@ -34,12 +34,6 @@ class NotPossible(CollectorError):
     """The request cannot be carried out here."""
 
 
-def _opened(config: Path | None, database: Path | None) -> tuple[Settings, Path]:
-    chosen = settings.load(config, sinks=SINKS)
-    chosen = chosen if database else agent_with_store(chosen)
-    return chosen, database or chosen.database_path
-
-
 @app.command()
 def info(database: Database = None, json: AsJson = False, config: Config = None) -> None:
     """Show what the store holds and how much disk it uses.
@@ -48,7 +42,7 @@ def info(database: Database = None, json: AsJson = False, config: Config = None)
     """
     from collector.store.upkeep import info as info_of
 
-    chosen, path = _opened(config, database)
+    chosen, path = store_here(config, database)
     found = info_of(path) | {"retention_days": chosen.store.retention_days}
     if json:
         typer.echo(tame_json(found, indent=2))
@@ -84,7 +78,7 @@ def compact(database: Database = None, json: AsJson = False, config: Config = No
     from collector.store.removing import remove_old
     from collector.store.upkeep import compact as make_small
 
-    chosen, path = _opened(config, database)
+    chosen, path = store_here(config, database)
     _must_exist(path)
     days, removed = chosen.store.retention_days, 0
     with closing(_writer(path, chosen)) as writer:
@@ -119,7 +113,7 @@ def export(
     from collector.store.parquet import write_parquet
     from collector.store.upkeep import exported
 
-    _, path = _opened(config, database)
+    _, path = store_here(config, database)
     chosen = Selection(since=day_of(since), until=day_of(until), project=project, session=session)
     events = exported(path, chosen)
     if output is None:
@@ -163,7 +157,7 @@ def sql(
     from collector.store import prices as price_table
     from collector.store.asking import ask
 
-    chosen, path = _opened(config, database)
+    chosen, path = store_here(config, database)
     answer = ask(path, statement, prices=price_table.load(chosen.store.prices), seconds=seconds)
     if as_csv:
         writer = csv.writer(sys.stdout, lineterminator="\n")
@@ -217,7 +211,8 @@ def forget(
     there = [path for path in stores if database or path.exists()]
     removed = [_remove_stored(path, stores[path], choice, is_sure=yes) for path in there]
     left = [problem for path in there for problem in _left_in(path, stores[path])]
-    let_go = [] if database else [gone for agent in agents for gone in _let_go_of(agent, choice)]
+    # By date, nothing but the store: what is held is still due to be sent.
+    let_go = [] if database or before else [gone for agent in agents for gone in _let_go_of(agent, choice)]
     events, sessions = sum(each.events for each in removed), sum(each.sessions for each in removed)
     held, quarantined = sum(held for held, _, _ in let_go), sum(dropped for _, dropped, _ in let_go)
     if any(is_left for _, _, is_left in let_go):
@@ -298,8 +293,6 @@ def _let_go(chosen: Settings, choice: Choice) -> tuple[int, int, bool]:
     from collector.keeping.left_behind import said_in
     from collector.keeping.lock import lock
 
-    if choice.before is not None:
-        return 0, 0, False  # by date: held files are still due to be sent
     held = held_of(chosen).held
     keys = [
         file.original.key
@@ -321,8 +314,6 @@ def _let_go_left_behind(chosen: Settings, choice: Choice) -> tuple[int, int, boo
     """The same for files that no longer belong to any agent, so none can prevent it."""
     from collector.keeping.left_behind import drop_left_behind, quarantines_left_behind
 
-    if choice.before is not None:
-        return 0, 0, False
     states = [each.state_path for each in chosen.each()]
     paths = quarantines_left_behind(chosen.state_path, states)
     dropped = sum(_drop_quarantined(Quarantine(path, chosen.quarantine.max_bytes), choice) for path in paths)

@@ -26,7 +26,7 @@ class Column(NamedTuple):
 
     key: str
     heading: str
-    may_go: int = 0
+    may_go: int
     kind: str = "count"
 
 

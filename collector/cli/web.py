@@ -9,11 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from collector import settings
 from collector.cli.options import Config, Database
 from collector.cli.receive import listening
-from collector.cli.which_agent import agent_with_store
-from collector.delivery.sinks.registry import SINKS
+from collector.cli.which_agent import store_here
 from collector.settings import Settings
 
 LOOPBACK = "127.0.0.1"
@@ -36,9 +34,7 @@ def web(
     from collector.store.pages.site import application
     from collector.store.server import run_until_signal, serving
 
-    chosen = settings.load(config, sinks=SINKS)
-    chosen = chosen if database else agent_with_store(chosen)
-    path = database or chosen.database_path
+    chosen, path = store_here(config, database)
     prices = price_table.load(chosen.store.prices)
     open_to_read(path, prices).close()  # raises if it is unusable, before a browser is opened
     local = None if database else partial(_this_machine, chosen)

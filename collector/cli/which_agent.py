@@ -49,6 +49,13 @@ def agent_with_store(chosen: Settings) -> Settings:
     return found if has_store else found.model_copy(update={"store": chosen.store})
 
 
+def store_here(config: Path | None, database: Path | None) -> tuple[Settings, Path]:
+    """The settings for a store, and its file: the one that a person names, or that of the agent that works for them."""
+    chosen = settings.load(config, sinks=SINKS)
+    chosen = chosen if database else agent_with_store(chosen)
+    return chosen, database or chosen.database_path
+
+
 def agents_here(chosen: Settings, *, with_others: bool = False) -> list[Settings]:
     """This user's own agent, and the services of `states_beside`."""
     return [chosen, *map(_settings_of, _services_beside(chosen.state.path, with_others=with_others))]

@@ -37,6 +37,7 @@ log = get_logger()
 MOST_SAID = 500  # how much of what a sink says is kept
 MOST_HEARD = 20_000  # how much is looked at: an answer may be a megabyte, crafted to be slow to redact
 ASKS_WHO = frozenset({401, 403})
+ASK_AGAIN_SECONDS = 1.0  # whether a request that was received is acknowledged by now
 NONE_IS_SET = (
     "No token is set. Put the one the sink expects into a file that only this user can read, and name that file in "
     "sink.token_file (COLLECTOR_SINK__TOKEN_FILE); under systemd, the credential sink-token works too. "
@@ -127,7 +128,7 @@ class Channel:
             if self._clock() - since > verdict.patience:
                 verdict = Retry(verdict.reason)  # send it all again: what the sink did take has the same ids
                 break
-            waiting.pause(verdict.every)
+            waiting.pause(ASK_AGAIN_SECONDS)
             verdict, more, answer = self._exchange(verdict.ask, waiting)
             sent += more
         if isinstance(verdict, Halt) and answer and answer.status in ASKS_WHO and not self._transport.has_credentials:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from collector.delivery.trust import systems_authorities
 from collector.errors import ConfigurationError
-from collector.settings import read_secret, token_path, token_places
+from collector.settings import token_of, token_places
 from collector.settings.options import SinkSettings
 
 
@@ -40,8 +40,7 @@ def basic(user: str, password: str) -> Credentials:
 
 def proof_files(settings: SinkSettings) -> list[Path]:
     """Every file that proves who is sending or who is receiving. Each may be replaced at any time."""
-    is_encrypted = str(settings.url).lower().startswith("https:")
-    trusted = settings.ca_file or (systems_authorities() if is_encrypted else None)
+    trusted = settings.ca_file or (systems_authorities() if settings.is_encrypted else None)
     files = (*token_places(settings), trusted, settings.client_cert, settings.client_key)
     return [path for path in files if path is not None]
 
@@ -59,13 +58,12 @@ def _stamp(path: Path) -> tuple[int, ...]:
     return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
 
 
-def credentials_now(settings: SinkSettings, scheme: str = "Bearer") -> Credentials | None:
+def credentials_now(settings: SinkSettings, scheme: str) -> Credentials | None:
     """The credentials, with the secret read from its file now."""
-    path = token_path(settings)
-    return credentials(settings, read_secret(path, "sink.token_file") if path else None, scheme)
+    return credentials(settings, token_of(settings), scheme)
 
 
-def credentials(settings: SinkSettings, secret: str | None, scheme: str = "Bearer") -> Credentials | None:
+def credentials(settings: SinkSettings, secret: str | None, scheme: str) -> Credentials | None:
     """The credentials that go with every request; None for a sink that does not ask who is sending."""
     if secret is None:
         if settings.auth == "bearer":  # the default: nothing says that this sink wants a secret

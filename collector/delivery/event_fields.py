@@ -55,13 +55,13 @@ def text_of(fields: dict[str, Any], *path: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def event_time(fields: dict[str, Any]) -> int | None:
-    """When the event happened, in nanoseconds since 1970."""
+def nanoseconds(time: Any) -> int | None:
+    """A time in RFC 3339 as nanoseconds since 1970; None if it is none."""
     try:
-        moment = datetime.fromisoformat(fields["time"])
-        return (moment - EPOCH) // timedelta(microseconds=1) * 1000
-    except (KeyError, TypeError, ValueError):
+        since = datetime.fromisoformat(time) - EPOCH
+    except (TypeError, ValueError):
         return None
+    return (since.days * 86_400 + since.seconds) * 10**9 + since.microseconds * 1000
 
 
 def filing_time(fields: dict[str, Any], options: ClockOptions, now: float) -> tuple[int, bool]:
@@ -70,7 +70,7 @@ def filing_time(fields: dict[str, Any], options: ClockOptions, now: float) -> tu
     `now` is the current time in seconds. An event from the future keeps its own time: some clock is wrong, and that is
     not ours to judge.
     """
-    happened, arrived = event_time(fields), int(now * 10**9)
+    happened, arrived = nanoseconds(fields.get("time")), int(now * 10**9)
     if happened is not None and arrived - happened <= options.event_time_days * DAY:
         return happened, True
     return arrived - arrived % STEP, False

@@ -13,7 +13,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import orjson
 import tenacity
@@ -28,7 +27,7 @@ from collector.flow import reasons, shorten
 from collector.flow.batch import Batch
 from collector.flow.outcome import Quarantined, Sealed
 from collector.flow.receipt import Receipt
-from collector.log import get_logger
+from collector.log import get_logger, warn_once
 from collector.settings.options import RetrySettings
 
 log = get_logger()
@@ -40,12 +39,6 @@ REFUSES_EVERYTHING = (
     "This looks like a wrong address or sink.type, not bad events: check the [sink] section, and what the sink or a "
     "proxy in front of it allows."
 )
-
-
-@lru_cache(100)
-def say_remark(address: str, remark: str) -> None:
-    """Logs what a sink remarks on a request that it accepted. Once, because it may say the same about every request."""
-    log.warning("the sink accepted everything, but remarked", sink=address, remark=remark)
 
 
 def _may_pass(verdict: Verdict) -> bool:
@@ -158,7 +151,7 @@ class Settling:
         if decision.unnamed:
             self._set_aside(events, decision)
         elif decision.remark:
-            say_remark(self._address, decision.remark)
+            warn_once("the sink accepted everything, but remarked", sink=self._address, remark=decision.remark)
 
     def _set_aside(self, events: list[Sealed], decision: Accepted) -> None:
         """Quarantines every event that may have been rejected, because the sink does not say which were. Smaller
@@ -334,7 +327,7 @@ class Settling:
         """Backs off by the failures of all requests in flight: a sink that fails them all is down, not unlucky."""
         asked = decision.after if isinstance(decision, Retry) else None
         failures = max(failures, self._health.tries // self._policy.window)
-        return backoff(failures, self._policy.retry, asked, self._policy.uniform)
+        return backoff(failures, self._policy.retry, asked, uniform=self._policy.uniform)
 
     def _post(self, events: list[Sealed]) -> Verdict:
         """One request, and what its answer means. Raises if a person must act."""

@@ -103,12 +103,11 @@ class Halt:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """Received but not acknowledged yet: send `ask` every `every` seconds, for at most `patience` seconds."""
+    """Received but not acknowledged yet: send `ask` again and again, for at most `patience` seconds."""
 
     ask: Request
     reason: str
-    every: float = 1.0
-    patience: float = 120.0
+    patience: float
 
 
 Verdict = Accepted | Retry | TooLarge | Refused | Halt
@@ -178,14 +177,9 @@ class SinkType(Generic[OptionsT]):
     lookup: Callable[[OptionsT, Sealed, float], Request] | None = None
 
     @property
-    def is_here(self) -> bool:
-        """Whether its receiver runs in this process."""
-        return self.place is not None
-
-    @property
     def needs_url(self) -> bool:
-        """Whether it sends to sink.url."""
-        return not self.is_here
+        """Whether it sends to sink.url, rather than to a receiver in this process."""
+        return self.place is None
 
     def followed_by(self, settings: Settings) -> Follower | None:
         """The follower of the sink that these settings describe, if it has one."""

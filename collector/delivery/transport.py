@@ -28,13 +28,14 @@ from collector.delivery.names import addresses_of
 from collector.delivery.sink import Answer, Halt, Request, Retry, Signer
 from collector.delivery.unread import has_unread
 from collector.errors import SinkHalted
-from collector.log import get_logger
+from collector.log import warn_once
 from collector.settings.addresses import told
 from collector.settings.options import SinkSettings, refuse_clear_text
 
-log = get_logger()
 DEADLINES = Deadlines()  # shared by all sinks, so that a process has only one thread for them
 MAX_ANSWER_BYTES = 1_000_000
+UNREAD = "the sink encodes its answers in a way that cannot be read here, so events they reject go unnoticed"
+SAYS_MORE = "the sink sent more than one answer, so its connection is closed: the rest could pass for the next answer"
 CHECK_SIGNER = "Requests to this sink are signed: docs/sinks.md says where the keys are looked up."
 SLOWEST_UPLOAD = 10_000  # bytes a second: the deadline is extended by the time the body takes at this rate
 
@@ -158,7 +159,7 @@ class Transport:
 class Exchange:
     """A client with one connection, so that a deadline cuts off this exchange and no other."""
 
-    def __init__(self, client: httpx.Client, generation: int = 0, address: str = "") -> None:
+    def __init__(self, client: httpx.Client, generation: int, address: str) -> None:
         self.client = client
         self.generation = generation
         self.is_overdue = False
@@ -194,7 +195,7 @@ class Exchange:
             encoding = response.headers.get("content-encoding", "")
             said = unpacked(sent := b"".join(parts), encoding, MAX_ANSWER_BYTES + 1)
             if said is None:
-                say_unread(self._address)
+                warn_once(UNREAD, sink=self._address)
                 said = sent  # not an empty body, by which some engines mean success
             is_cut = max(size, len(said)) > MAX_ANSWER_BYTES
             return Answer(response.status_code, response.headers, said, is_cut)
@@ -202,7 +203,7 @@ class Exchange:
             response.close()
             self.has_more = has_unread(self.client, request.url)
             if self.has_more:
-                say_more(self._address)
+                warn_once(SAYS_MORE, sink=self._address)
             # httpx makes a response and its stream refer to each other, and they keep the request's body alive until
             # the garbage collector runs: 60 MB in a scan of 400 MB.
             response.stream = httpx.ByteStream(b"")
@@ -229,24 +230,6 @@ def _find(host: str, port: int, seconds: float) -> None:
         addresses_of(host, port, seconds)
     except OSError as error:
         raise httpx.ConnectError(str(error)) from error
-
-
-@lru_cache(100)
-def say_unread(address: str) -> None:
-    """Warns once that only the status of this sink's answers counts."""
-    log.warning(
-        "the sink encodes its answers in a way that cannot be read here, so events they reject go unnoticed",
-        sink=address,
-    )
-
-
-@lru_cache(100)
-def say_more(address: str) -> None:
-    """Warns once that this sink sends more than answers."""
-    log.warning(
-        "the sink sent more than one answer, so its connection is closed: the rest could pass for the next answer",
-        sink=address,
-    )
 
 
 @lru_cache(8)

@@ -7,7 +7,6 @@ half. The price is a try every half interval on average: about 1,090 requests in
 
 from __future__ import annotations
 
-import random
 import threading
 import time
 from collections.abc import Callable
@@ -22,9 +21,7 @@ SPREAD_SECONDS = 0.1  # keeps agents that were all told the same second from com
 Uniform = Callable[[float, float], float]
 
 
-def backoff(
-    failures: int, retry: RetrySettings, asked: float | None = None, uniform: Uniform = random.uniform
-) -> float:
+def backoff(failures: int, retry: RetrySettings, asked: float | None = None, *, uniform: Uniform) -> float:
     """Seconds to wait after the first failure and `failures` more: exponential, with full jitter, up to max_interval.
 
     What the sink asks for (`asked`, its Retry-After) takes precedence, up to max_interval as well. If that is no time,

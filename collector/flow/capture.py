@@ -198,7 +198,7 @@ class _Look(NamedTuple):
         self.leave("file_paths", part, size_of(kept))
         return kept
 
-    def leave(self, name: str, part: Any, kept: int = 0) -> None:
+    def leave(self, name: str, part: Any, kept: int) -> None:
         size = size_of(part) - kept
         if size > 0:
             self.sizes[name] = self.sizes.get(name, 0) + size

@@ -26,9 +26,8 @@ class Field(NamedTuple):
     kind: str = ""
 
 
-KEPT, ID, WORD, PARTS, MODEL, OUT = (
-    *(Field("kept"), Field("id"), Field("word"), Field("parts"), Field("model"), Field("left out")),
-)
+KEPT, ID, WORD, PARTS, MODEL = Field("kept"), Field("id"), Field("word"), Field("parts"), Field("model")
+OUT = Field("left out")
 _counts = (
     *("input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens", "cache_creation_5m_tokens"),
     *("cache_creation_1h_tokens", "thinking_tokens", "web_search_requests", "web_fetch_requests"),

@@ -49,11 +49,9 @@ INTERNAL_ERROR = Reason("internal_error", "file", "A fault in collector; the log
 WARMUP = Reason("warmup", "file", "It holds nothing yet, such as a subagent that only says Warmup.", until_changed=True)
 TOO_LARGE = Reason("too_large", "file", "A file that is read whole is larger than 64 MB.", until_changed=True)
 INCOMPLETE = Reason(
-    *(
-        "incomplete",
-        "file",
-        "A file that is read whole is not valid JSON yet; it was written just now, perhaps only in part.",
-    ),
+    "incomplete",
+    "file",
+    "A file that is read whole is not valid JSON yet; it was written just now, perhaps only in part.",
     is_left=True,
 )
 SKIPPED_FILES = (

@@ -6,7 +6,6 @@ The checks that contact a sink are in sink_checks.py.
 
 from __future__ import annotations
 
-import functools
 import itertools
 import os
 import shutil
@@ -15,13 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from collector import settings as configuration
 from collector.agents.registry import AGENTS
-from collector.assembly import (
-    installation_of,
-    quarantine_of,
-    roots_of,
-    scope_of,
-    state_of,
-)
+from collector.assembly import installation_of, quarantine_of, roots_of, scope_of, state_of
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import CollectorError, ConfigurationError
 from collector.flow import reasons
@@ -65,8 +58,11 @@ def checks(settings: Settings, services: Sequence[Mapping[str, str]], *, has_can
     if reason := standstill(settings):
         yield Check("sending", "warn", f"nothing is read or sent: {reason}")
     found = discover(scope)
-    asks_sink = functools.partial(_sink, has_canary=has_canary)
-    steps: dict[str, Step] = {**STEPS, "sink": asks_sink, "watching": _watching}
+    steps: dict[str, Step] = {
+        **STEPS,
+        "sink": lambda settings, _: sink_checks(settings, has_canary=has_canary),
+        "watching": _watching,
+    }
     for name, step in steps.items():
         try:
             yield from step(settings, found)
@@ -215,9 +211,11 @@ def _redaction(settings: Settings, _: Findings) -> Iterator[Check]:
 
 
 def _secrets(settings: Settings, _: Findings) -> Iterator[Check]:
-    token = settings.sink.token_file or configuration.credential("sink-token")
-    files = {"sink.token_file": token, "sink.client_key": settings.sink.client_key}
-    files["redaction.key_file"] = settings.redaction.key_file
+    files = {
+        "sink.token_file": configuration.token_path(settings.sink),
+        "sink.client_key": settings.sink.client_key,
+        "redaction.key_file": settings.redaction.key_file,
+    }
     for name, path in files.items():
         if path is None:
             continue
@@ -228,11 +226,7 @@ def _secrets(settings: Settings, _: Findings) -> Iterator[Check]:
             yield Check("secrets", "warn", f"{name}: others can read {path}", f"chmod 600 {path}")
         else:
             yield Check("secrets", "ok", f"{name}: {path}")
-    settings.sink_token()
-
-
-def _sink(settings: Settings, _: Findings, *, has_canary: bool) -> Iterator[Check]:
-    yield from sink_checks(settings, has_canary=has_canary)
+    configuration.token_of(settings.sink)
 
 
 def _watching(_: Settings, found: Findings) -> Iterator[Check]:

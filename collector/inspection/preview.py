@@ -33,11 +33,11 @@ class Wanted(NamedTuple):
     """Which events to show: those of a session, from sources that match `source`, no older than `since`; from the start
     or only unsent ones; at most `limit`, or all if it is 0."""
 
-    source: str = ""
-    since: str = ""
-    is_from_start: bool = False
-    session: str = ""
-    limit: int = 0
+    source: str
+    since: str
+    is_from_start: bool
+    session: str
+    limit: int
 
 
 class WhyEmpty(enum.Enum):
@@ -77,7 +77,12 @@ class Preview:
     @property
     def why_empty(self) -> WhyEmpty:
         """Why there are no events."""
-        return _why_empty(self._found, self._wanted)
+        wanted = self._wanted
+        if not self._found.files:
+            return WhyEmpty.NO_MATCH if wanted.source or wanted.session else WhyEmpty.NO_SOURCE
+        if wanted.since:
+            return WhyEmpty.ALL_OLDER
+        return WhyEmpty.ALL_SKIPPED if wanted.is_from_start else WhyEmpty.ALL_SENT
 
     def _items(self) -> Iterator[Item]:
         for line, outcome in outcomes(self._flow, Ledger(), self._found):
@@ -124,11 +129,3 @@ def moment(text: str, now: datetime) -> str:
         return meant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
     except OverflowError:
         raise ValueError("before the first year") from None
-
-
-def _why_empty(found: Findings, wanted: Wanted) -> WhyEmpty:
-    if not found.files:
-        return WhyEmpty.NO_MATCH if wanted.source or wanted.session else WhyEmpty.NO_SOURCE
-    if wanted.since:
-        return WhyEmpty.ALL_OLDER
-    return WhyEmpty.ALL_SKIPPED if wanted.is_from_start else WhyEmpty.ALL_SENT

@@ -37,7 +37,7 @@ class Row(NamedTuple):
 def sessions(settings: Settings) -> list[Row]:
     """Every session below the roots, newest first."""
     scope, state = scope_of(settings), state_of(settings).load(may_repair=False)
-    everything = dataclasses.replace(scope, include=(), exclude=(), narrower=(), filters={})
+    everything = dataclasses.replace(scope, include=(), exclude=(), narrower=())
     taken = {source.key for source in discover(scope).files}
     held = {file.original.key for file in held_of(settings, is_dry_run=True).held.files}
     found = discover(everything).files

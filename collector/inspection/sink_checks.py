@@ -17,11 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from collector import settings as configuration
-from collector.assembly import (
-    capture_of,
-    frame_of,
-    installation_of,
-)
+from collector.assembly import capture_of, frame_of, installation_of
 from collector.delivery.channel import Channel, Posted
 from collector.delivery.event_fields import ClockOptions
 from collector.delivery.failures import CHECK_PROXY, about_certificate, advice_on_tls
@@ -67,7 +63,7 @@ def sink_checks(settings: Settings, *, has_canary: bool = True, pause: Pause = t
         yield _events_kept_at(chosen.place(settings), chosen.address(settings))
         return
     url, address = str(settings.sink.url), chosen.address(settings)
-    if url.startswith("http://") and settings.sink.allow_http:
+    if settings.sink.allow_http and not settings.sink.is_encrypted:
         yield Check("sink", "warn", "events travel in the clear (sink.allow_http)", "Use https:// if you can.")
     proxy = None if is_loopback(url) else configuration.proxy_of(url)
     if proxy:

@@ -21,7 +21,7 @@ from collector.files import make_private_directory, opened_plain, read_plain
 LOOK_SECONDS = 0.05
 
 
-class Held(NamedTuple):
+class HeldLock(NamedTuple):
     """A lock that is held: which state it is for, the device that state is on, and the open lock file."""
 
     path: Path
@@ -78,7 +78,7 @@ def _try_to_lock(descriptor: int) -> None:
 
 
 @contextlib.contextmanager
-def lock(path: Path, purpose: str) -> Iterator[Held]:
+def lock(path: Path, purpose: str) -> Iterator[HeldLock]:
     """Holds the state for this process. If another one has it, raises StateLocked at once, naming the holder."""
     try:
         make_private_directory(path.parent)
@@ -106,6 +106,6 @@ def lock(path: Path, purpose: str) -> Iterator[Held]:
         with contextlib.suppress(OSError):  # a full disk: the lock holds, but names nobody
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, f"collector {purpose}, process {os.getpid()}, since {since}\n".encode(), 0)
-        yield Held(path, os.stat(path.parent).st_dev, descriptor)
+        yield HeldLock(path, os.stat(path.parent).st_dev, descriptor)
     finally:
         os.close(descriptor)

@@ -26,7 +26,7 @@ from collector.flow.source import Entry, Position, Source, Stamp
 from collector.keeping.document import VERSION, Members, NewerVersion, Pieces, opened, parsed, sections_of
 from collector.keeping.entries import Entries
 from collector.keeping.journal import Digest, Journal, JournalUnusable
-from collector.keeping.lock import Held
+from collector.keeping.lock import HeldLock
 from collector.keeping.parked import SINK, Parked, divided, introduced, joined, kept_beside, taken_out, text_of, written
 from collector.log import timestamp, to_the_millisecond
 
@@ -41,7 +41,7 @@ class State:
 
     `agent` owns every entry that `owners` does not name, because nearly all have the same owner: noting it for each of
     100,000 sources would take 10 MB. `sink` is the sink that these offsets belong to; without one, it is the sink that
-    the file names. `about` is what the file says about the sink. `held` is the lock on the file.
+    the file names. `about` is what the file says about the sink. `lock` is the one held on the file.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class State:
         agent: str,
         journal_from: int = JOURNAL_FROM_BYTES,
         sink: SinkIdentity | None = None,
-        held: Held | None = None,
+        lock: HeldLock | None = None,
     ) -> None:
         self.path = path
         self.agent = agent
@@ -63,7 +63,7 @@ class State:
         self.owners: dict[str, str] = {}
         self.notes: list[str] = []
         self.is_dirty = False
-        self.held = held
+        self.lock = lock
         self._changed: set[str] = set()
         self._is_reset = False
         self._journal = Journal(path, journal_from)
@@ -325,8 +325,8 @@ class State:
 
     def refuse_replaced(self) -> None:
         """Raises StateReplaced if the files there now belong to another agent or another home."""
-        if self.held is not None:
-            self.held.refuse_replaced()
+        if self.lock is not None:
+            self.lock.refuse_replaced()
 
     @property
     def is_whole_on_disk(self) -> bool:

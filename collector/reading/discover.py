@@ -173,11 +173,9 @@ class _Walk:
 
     def settle(self, *, is_everything: bool = False) -> None:
         """Decides about the sources whose project names left a doubt."""
-        taken, left_out = self.projects.settle(
-            self.root.path, self.in_doubt, is_everything=is_everything, alive=self.progress
-        )
+        taken = self.projects.settle(self.root.path, self.in_doubt, is_everything=is_everything, alive=self.progress)
         self.found.files += taken
-        self.found.skip(reasons.PROJECT, left_out)
+        self.found.skip(reasons.PROJECT, len(self.in_doubt) - len(taken))
         self.found.refused |= {source.key for source in self.in_doubt} - {source.key for source in taken}
         self.in_doubt = []
 

@@ -121,8 +121,8 @@ class ProjectFilter:
         *,
         is_everything: bool = False,
         alive: Callable[[], None] = lambda: None,
-    ) -> tuple[list[Source], int]:
-        """Decides on sources whose project names leave a doubt: returns those that are read, and how many are not.
+    ) -> list[Source]:
+        """Decides on sources whose project names leave a doubt: returns those that are read.
 
         `is_everything` says that these are all such sources below the root, so anything cached about others is dropped.
         """
@@ -137,8 +137,7 @@ class ProjectFilter:
             if home := self._home(source.project, first[-1]):
                 homes.setdefault(source.project, {}).setdefault(home, set()).add(source.session_id)
         self._homes[root] = homes
-        taken = [source for source, directory in zip(in_doubt, first, strict=True) if self._is_taken(source, directory)]
-        return taken, len(in_doubt) - len(taken)
+        return [source for source, directory in zip(in_doubt, first, strict=True) if self._is_taken(source, directory)]
 
     def takes_source(self, source: Source) -> bool:
         """Whether a source is read that no walk has found, because it is held."""
@@ -157,10 +156,11 @@ class ProjectFilter:
         return bool(len(looked)) and not self._is_taken(source, directory)
 
     def takes_event(self, project: str, directory: str) -> bool:
-        """Whether an event that was read earlier may still be sent, going by what it says of where it happened."""
+        """Whether an event that was read earlier may still be sent, going by what it says of where it happened. Asked
+        only of a filter that is not open."""
         verdict = self.verdict(project)
-        if self.is_open or verdict is Verdict.LEFT_OUT or (directory and not self.takes(directory)):
-            return self.is_open
+        if verdict is Verdict.LEFT_OUT or (directory and not self.takes(directory)):
+            return False
         home = self._home(project, directory)
         return self.takes(home) if home else verdict is Verdict.TAKEN
 

@@ -29,7 +29,7 @@ class Retold:
     pause that is left out for good stays out, wherever it turns up."""
 
     def __init__(
-        self, form: AgentFormat, source: Source, moment: str, known: int, pauses: Sequence[tuple[str, str]] = ()
+        self, form: AgentFormat, source: Source, moment: str, known: int, pauses: Sequence[tuple[str, str]]
     ) -> None:
         self._form, self._source, self._moment, self._known = form, source, moment[:TO_THE_SECOND], known
         self._pauses = pauses

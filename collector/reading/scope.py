@@ -21,7 +21,7 @@ class Scope:
     include: Sequence[str] = ()
     exclude: Sequence[Sequence[str]] = ()
     narrower: Sequence[str] = ()
-    filters: dict[str, ProjectFilter] = field(default_factory=dict)
+    filters: dict[str, ProjectFilter] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, form in self.agents.items():

@@ -106,7 +106,7 @@ def after_scan(flow: Flow, ledger: Ledger, configuration: str, *, took: float, i
         send(made, flow, LAST_WORD_SECONDS, is_last=True)
 
 
-def canary(frame: Frame, now: float, age_days: int = 0) -> dict[str, Any]:
+def canary(frame: Frame, now: float, age_days: int) -> dict[str, Any]:
     """An event whose only purpose is to see whether the sink accepts it, dated now or `age_days` ago."""
     name = f"canary\0{frame.installation_id}\0{now}\0{age_days}"
     attributes: dict[str, Any] = {"canary": True, "version": __version__}

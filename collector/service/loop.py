@@ -11,7 +11,6 @@ from __future__ import annotations
 import encodings.idna  # noqa: F401 - httpx needs it; imported in the middle of a large pass, it would pin memory
 import os
 import random
-import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
@@ -31,17 +30,16 @@ from collector.service.heartbeat import Beat, standing
 from collector.service.hints import Hints, Waker
 from collector.service.notify import Notifier
 from collector.service.passes import Passes
-from collector.service.reloads import Reloads, secrets_now, secrets_of
+from collector.service.reloads import FOREVER, Reloads, secrets_now, secrets_of
 from collector.service.standstills import LOOK_AGAIN_SECONDS, Standstills
 from collector.service.status_file import StatusFile, one_line, status_path
-from collector.service.watch import Watcher
+from collector.service.watch import Watcher, hearing_of_deaths
 from collector.settings import Settings, fingerprint
 
 log = get_logger()
 # At most one part in this many of the time goes into finding sources, however many there are.
 WORTH_OF_RESCANNING = 50
 CLOCK_JUMP_SECONDS = 30.0
-FOREVER = float("inf")
 
 
 class Service:
@@ -119,20 +117,12 @@ class Service:
             log.info("started", version=__version__, **describe(self.flow))
             # Only once the flow is open: a failed start must not look like a service that is up.
             self.notifier.ready()
-            before, threading.excepthook = threading.excepthook, self._thread_died
             try:
-                while not self._is_stopping:
-                    self._turn(parts)
+                with hearing_of_deaths(self.wake):
+                    while not self._is_stopping:
+                        self._turn(parts)
             finally:
-                threading.excepthook = before
                 self._finish()
-
-    def _thread_died(self, died: threading.ExceptHookArgs) -> None:
-        """Logs the death and asks for a full walk. Most likely the thread was the watcher's, which a walk restarts."""
-        name = died.thread.name if died.thread else ""
-        place = place_of(died.exc_value) if died.exc_value else ""
-        log.error("a thread died", thread=name, error=died.exc_type.__name__, place=place)
-        self.wake.doubt()
 
     @property
     def is_interrupted(self) -> bool:
@@ -309,7 +299,7 @@ class Service:
             return state
         # The other state is read from the disk, so everything must be saved first. Raises if that fails.
         self.flow.committer.finish()
-        return state_of(settings, state.held).load()
+        return state_of(settings, state.lock).load()
 
     @property
     def _is_halted_by_old_secrets(self) -> bool:

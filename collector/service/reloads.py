@@ -11,7 +11,7 @@ from typing import Any
 
 from collector.delivery.credentials import proof_files, stamps_of
 from collector.errors import ConfigurationError
-from collector.settings import Settings
+from collector.settings import Settings, token_of
 
 REST_SECONDS = 1.0  # between two reloads, on average
 SPARE_SECONDS = 2.0  # how much of that rest may be put off
@@ -51,7 +51,7 @@ class Reloads:
 
 def secrets_of(settings: Settings) -> Any:
     """What may be replaced while the configuration stays the same: the sink's token and the TLS files."""
-    return settings.sink_token(), stamps_of(proof_files(settings.sink))
+    return token_of(settings.sink), stamps_of(proof_files(settings.sink))
 
 
 def secrets_now(settings: Settings, known: Any) -> Any:

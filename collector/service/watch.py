@@ -13,21 +13,27 @@ import os
 import threading
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
+from weakref import WeakSet
 
 from watchdog import events
 from watchdog.observers import Observer
 from watchdog.utils import BaseThread
 
 from collector.agents.format import AgentFormat
-from collector.log import get_logger
+from collector.log import get_logger, place_of
 from collector.reading.scope import Scope
 from collector.service.hints import Waker
 from collector.service.watch_limits import is_watch_limit_reached, network_file_system
 
 log = get_logger()
+WATCHDOG = logging.getLogger("watchdog")
+WATCHDOG.propagate = False
+WATCHDOG.addHandler(logging.NullHandler())  # otherwise Python would print what it says after the last watcher is closed
 RETRY_LIMITED_SECONDS = 600.0
+AT_WORK: set[Waker] = set()  # of all services of this process, which share what Python calls when a thread dies
+DEAD: WeakSet[threading.Thread] = WeakSet()
 # Nothing else wakes the agent, least of all its own opening and closing of files.
 WATCHED = [
     events.FileCreatedEvent,
@@ -38,6 +44,28 @@ WATCHED = [
     events.DirMovedEvent,
     events.DirDeletedEvent,
 ]
+
+
+@contextlib.contextmanager
+def hearing_of_deaths(wake: Waker) -> Iterator[None]:
+    """While the block runs, this service looks at everything after the death of a thread. Most likely that was one of a
+    watcher's, which a walk restarts; of which service, does not show."""
+    AT_WORK.add(wake)
+    before, threading.excepthook = threading.excepthook, _thread_died
+    try:
+        yield
+    finally:
+        AT_WORK.discard(wake)
+        threading.excepthook = before
+
+
+def _thread_died(died: threading.ExceptHookArgs) -> None:
+    if died.thread is not None:
+        DEAD.add(died.thread)  # it still runs, namely this: a service that looks at once would think that it is alive
+    name, place = getattr(died.thread, "name", ""), place_of(died.exc_value) if died.exc_value else ""
+    log.error("a thread died", thread=name, error=died.exc_type.__name__, place=place)
+    for wake in tuple(AT_WORK):
+        wake.doubt()
 
 
 class Watcher:
@@ -68,9 +96,6 @@ class Watcher:
         self._root_of = below | {root: root for root in self._roots}  # by watched place
         self._again_at: float | None = None
         self._complaints = _Complaints(wake)
-        logger = logging.getLogger("watchdog")
-        logger.propagate = False
-        logger.handlers = [self._complaints]
         # A directory created while watchdog walks the tree is watched twice, which does no harm.
         warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
 
@@ -113,6 +138,7 @@ class Watcher:
     def _start(self, places: dict[str, tuple[int, int]]) -> None:
         before = set(threading.enumerate())
         self._observer = self._make_observer()
+        WATCHDOG.addHandler(self._complaints)  # beside those of other sinks: a complaint does not say whom it concerns
         for path in places:
             form = self._forms[self._root_of[path]]
             handler = _Handler(self.wake, path, self._name_of(path), form)
@@ -139,7 +165,7 @@ class Watcher:
             self._tell("events", "")
 
     def _is_alive(self) -> bool:
-        return bool(self._observer.is_alive()) and all(thread.is_alive() for thread in self._threads)
+        return bool(self._observer.is_alive()) and all(each.is_alive() and each not in DEAD for each in self._threads)
 
     def _tell(self, mode: str, reason: str) -> None:
         if (mode, reason) != (self.mode, self.reason):
@@ -149,6 +175,7 @@ class Watcher:
 
     def close(self) -> None:
         """Stops watching."""
+        WATCHDOG.removeHandler(self._complaints)
         observer, self._observer, self._threads, self._places = self._observer, None, [], {}
         if observer is not None:
             with contextlib.suppress(Exception):  # an observer that died or only half started may fail to stop

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collector.settings.environment import (
     as_in_a_service,
     cache_directory,
-    credential,
     home,
     moved_places,
     notify_socket,
@@ -23,7 +22,7 @@ from collector.settings.git_identity import git_identity
 from collector.settings.identity import account, machine_id
 from collector.settings.layers import Origins
 from collector.settings.loading import A_FLAG, load, load_for_service, no_file, set_here, users_file
-from collector.settings.model import Settings, masked, state_file, token_path, token_places, with_sinks
+from collector.settings.model import Settings, masked, state_file, token_of, token_path, token_places, with_sinks
 from collector.settings.proxies import proxy_of
 
 __all__ = [
@@ -33,7 +32,6 @@ __all__ = [
     "account",
     "as_in_a_service",
     "cache_directory",
-    "credential",
     "fingerprint",
     "git_identity",
     "home",
@@ -49,6 +47,7 @@ __all__ = [
     "set_here",
     "state_file",
     "state_key",
+    "token_of",
     "token_path",
     "token_places",
     "user_config",

@@ -1,7 +1,7 @@
-"""Edits a list in the user's configuration file, leaving everything else as the person wrote it.
+"""Edits a list of [projects] in a configuration file, leaving everything else as the person wrote it.
 
-In: the file, a key and a list. Out: the file, written whole. Invariant: the comments, order and spelling of the rest
-stay; a file that is not valid TOML is not touched. Imported only by the commands that edit.
+In: the file, the list's name and values. Out: the file, written whole. Invariant: the comments, order and spelling of
+the rest stay; a file that is not valid TOML is not touched. Imported only by the commands that edit.
 """
 
 from __future__ import annotations
@@ -20,28 +20,30 @@ from collector.errors import ConfigurationError
 from collector.files import make_directory, read_plain, replacing
 from collector.settings.options import listed
 
+SECTION = "projects"
 
-def list_in(path: Path, section: str, name: str) -> list[str]:
+
+def list_in(path: Path, name: str) -> list[str]:
     """A list as the file has it; empty if the file does not set it."""
     try:
-        found = tomllib.loads(read_plain(path).decode("utf-8-sig")).get(section, {})
+        found = tomllib.loads(read_plain(path).decode("utf-8-sig")).get(SECTION, {})
     except FileNotFoundError:
         return []
     value = listed(found.get(name, [])) if isinstance(found, dict) else []
     return [str(each) for each in value] if isinstance(value, list) else []
 
 
-def put_list(path: Path, section: str, name: str, values: Sequence[str]) -> None:
+def put_list(path: Path, name: str, values: Sequence[str]) -> None:
     """Writes the list into the file, which is created if there is none. An empty list is removed."""
     target = Path(os.path.realpath(path))  # a link, for example into a dotfiles repository, stays a link
     try:
         text = read_plain(target).decode("utf-8-sig") if target.exists() else ""
-        changed = _with_list(text, section, name, values)
+        changed = _with_list(text, name, values)
         _write(target, changed)
     except UnicodeEncodeError:
         raise ConfigurationError(
             f"A name that is not UTF-8 cannot be written to {path}, which was left unchanged. Write a glob there, in "
-            f"{section}.{name}, with ? for each such byte."
+            f"{SECTION}.{name}, with ? for each such byte."
         ) from None
     except (TOMLKitError, UnicodeDecodeError):
         raise ConfigurationError(f"{path} is not valid TOML, so it was left unchanged. Fix it first.") from None
@@ -51,14 +53,14 @@ def put_list(path: Path, section: str, name: str, values: Sequence[str]) -> None
         ) from None
 
 
-def _with_list(text: str, section: str, name: str, values: Sequence[str]) -> str:
+def _with_list(text: str, name: str, values: Sequence[str]) -> str:
     document = tomlkit.parse(text)
-    table: Any = document.get(section)
+    table: Any = document.get(SECTION)
     if table is None:
         if text and not text.endswith("\n\n"):
             document.add(tomlkit.nl())
         table = tomlkit.table()
-        document[section] = table
+        document[SECTION] = table
     if values:
         made = tomlkit.array()
         made.extend(list(values))

@@ -70,17 +70,12 @@ def watchdog_seconds() -> float | None:
     return int(value) / 1_000_000
 
 
-def credential(name: str) -> Path | None:
-    """The file in which systemd gives this service a credential; None if there is none.
+def credential_places(name: str) -> list[Path]:
+    """The files in which systemd may give this service a credential; the first one that exists counts.
 
     systemd copies it once, at the start. The unit's ExecReload= puts a replacement into the runtime directory, which
     counts from then on.
     """
-    return next((path for path in credential_places(name) if path.is_file()), None)
-
-
-def credential_places(name: str) -> list[Path]:
-    """Where such a credential may appear while this process runs; the first file that exists counts."""
     places = [os.environ.get(variable) for variable in ("RUNTIME_DIRECTORY", "CREDENTIALS_DIRECTORY")]
     return [Path(place, name) for place in places if place]
 

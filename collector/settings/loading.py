@@ -61,14 +61,8 @@ def load(
     A command that does not send needs no sink: perhaps only the flags of the running agent name one.
     """
     model = with_sinks(sinks)
-    names = [".".join(keys) for keys in keys_of(model)]
     _refuse_unknown_variables(model)
-    files = _system_files(system or SYSTEM_DIRECTORY)
-    layers = [_layer(path, Rank.SYSTEM, names) for path in files]
-    mine = _users_file(given)
-    if mine is not None and not any(_is_same_file(mine, path) for path in files):
-        files.append(mine)
-        layers.append(_layer(mine, Rank.USER, names))
+    files, layers = _files_and_layers(model, system or SYSTEM_DIRECTORY, _users_file(given))
     nearest = [
         Layer(Rank.ENVIRONMENT, _variables(model), lambda keys: f"the environment variable {_variable_of(keys)}"),
         Layer(Rank.FLAG, flags or {}, lambda _: A_FLAG),
@@ -81,19 +75,24 @@ def load(
     return settings
 
 
-def load_for_service(state: Path, given: Path | None, *, sinks: Sinks, system: Path | None = None) -> Settings:
+def load_for_service(state: Path, given: Path | None, *, sinks: Sinks) -> Settings:
     """The settings of the system service that keeps this state, and beside it the embedded store. It sees neither the
     user's file, but perhaps one that it was given, nor the variables of this shell."""
     model = with_sinks(sinks)
-    names = [".".join(keys) for keys in keys_of(model)]
-    files = _system_files(system or SYSTEM_DIRECTORY)
+    files, layers = _files_and_layers(model, SYSTEM_DIRECTORY, given if given and _is_there(given) else None)
     kept = {"state": {"path": str(state)}, "store": {"database": str(state.with_name("events.db"))}}
     unit = Layer(Rank.SYSTEM, kept, lambda _: "the unit of the service")
-    layers = [unit, *(_layer(path, Rank.SYSTEM, names) for path in files)]
-    if given is not None and _is_there(given) and not any(_is_same_file(given, path) for path in files):
-        files.append(given)
-        layers.append(_layer(given, Rank.USER, names))
-    return _in_force(model, files, layers, [], str(given or ""))
+    return _in_force(model, files, [unit, *layers], [], str(given or ""))
+
+
+def _files_and_layers(model: type[Settings], system: Path, mine: Path | None) -> tuple[list[Path], list[Layer]]:
+    """The system's files and this user's, unless it is one of those, and the layers that they are, lowest first."""
+    names, files = [".".join(keys) for keys in keys_of(model)], _system_files(system)
+    layers = [_layer(path, Rank.SYSTEM, names) for path in files]
+    if mine is not None and not any(_is_same_file(mine, path) for path in files):
+        files.append(mine)
+        layers.append(_layer(mine, Rank.USER, names))
+    return files, layers
 
 
 def _in_force(
@@ -152,7 +151,7 @@ def _system_files(directory: Path) -> list[Path]:
     return [path for path in (directory / "collector.toml", *(more / name for name in names)) if _is_there(path)]
 
 
-def set_here(also: Collection[str] = ()) -> list[str]:
+def set_here(also: Collection[str]) -> list[str]:
     """This process's variables that configure collector, plus those in `also`: a service does not receive them."""
     return sorted(name for name in os.environ if name.startswith(ENV_PREFIX) or name in also)
 
@@ -356,7 +355,7 @@ def _paths_in(section: object, above: str = "") -> Iterator[tuple[str, str]]:
             yield from _paths_in(value, f"{above}.{name}".lstrip("."))
 
 
-def check_sink(section: SinkSettings, sink: DeclaredSink[Section], name: str = "sink") -> None:
+def check_sink(section: SinkSettings, sink: DeclaredSink[Section], name: str) -> None:
     """Checks one sink's section: options that need each other, and options that it needs. Messages use `name`."""
     if section.client_key and not section.client_cert:
         raise ConfigurationError(f"{name}.client_key needs {name}.client_cert too.")

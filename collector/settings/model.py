@@ -20,7 +20,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from collector.errors import ConfigurationError
 from collector.settings.addresses import told
-from collector.settings.environment import ENV_PREFIX, credential, credential_places, read_secret, state_directory
+from collector.settings.environment import ENV_PREFIX, credential_places, read_secret, state_directory
 from collector.settings.identity import machine_id
 from collector.settings.layers import Origins
 from collector.settings.options import (
@@ -181,30 +181,29 @@ class Settings(BaseSettings):
             }
         )
 
-    def sink_token(self) -> str | None:
-        """The secret that the sink asks for: from sink.token_file, or from systemd's credential `sink-token`."""
-        path = token_path(self.sink)
-        return read_secret(path, "sink.token_file") if path else None
-
     def redaction_key(self, own: bytes) -> bytes:
         """The key for markers and pseudonyms: the fleet's if there is one, otherwise the installation's own."""
         path = self.redaction.key_file
         return own if path is None else read_secret(path, "redaction.key_file").encode()
 
 
+def token_of(sink: SinkSettings) -> str | None:
+    """The secret that a sink asks for, read now: from its token_file, or from systemd's credential `sink-token`, which
+    carries the name of a named sink; None if there is none."""
+    path = token_path(sink)
+    return read_secret(path, "sink.token_file") if path else None
+
+
 def token_path(sink: SinkSettings) -> Path | None:
     """The file with the secret that a sink asks for; None if there is none."""
-    return sink.token_file or credential(_credential_of(sink))
+    return sink.token_file or next((path for path in token_places(sink) if path.is_file()), None)
 
 
 def token_places(sink: SinkSettings) -> list[Path]:
-    """Every file that may hold this secret while this process runs."""
-    return [sink.token_file] if sink.token_file else credential_places(_credential_of(sink))
-
-
-def _credential_of(sink: SinkSettings) -> str:
-    name = sink.name if isinstance(sink, OneOfSeveral) else ""
-    return f"sink-token-{name}" if name else "sink-token"
+    """Every file that may hold this secret while this process runs; the first one that exists counts."""
+    if sink.token_file:
+        return [sink.token_file]
+    return credential_places(f"sink-token-{sink.name}" if isinstance(sink, OneOfSeveral) else "sink-token")
 
 
 def with_sinks(sinks: Sinks) -> type[Settings]:

@@ -160,6 +160,11 @@ class SinkSettings(Section):
     allow_http: bool = Field(default=False, description="allow http:// to hosts other than this machine")
     max_rate: int = Field(default=0, ge=0, description="upload limit in bytes per second; 0 for none")
 
+    @property
+    def is_encrypted(self) -> bool:
+        """Whether sink.url is an https:// address, in whichever case."""
+        return str(self.url).lower().startswith("https:")
+
     @field_validator("url")
     @classmethod
     def _url_is_usable(cls, value: str | None) -> str | None:
@@ -360,11 +365,7 @@ class StoreSettings(Section):
         default=None, examples=["~/.local/share/collector/events.db"], description="the SQLite database"
     )
     retention_days: int | None = Field(
-        default=None,
-        ge=1,
-        le=36_500,
-        examples=[365],
-        description="days to keep events; without it, forever",
+        default=None, ge=1, le=36_500, examples=[365], description="days to keep events; without it, forever"
     )
     prices: FilePath | None = Field(
         default=None,

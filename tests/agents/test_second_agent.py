@@ -12,7 +12,7 @@ import pytest
 from tests.agent import Agent
 from tests.build import Home
 from tests.redact.secrets import ALNUM, pick
-from tests.sink import Answer, Sink
+from tests.sink import Answer, Sink, texts
 
 PROGRAM = (sys.executable, "-m", "tests.agents.scribe")
 KEY = "ghp_" + pick(random.Random(7), ALNUM, 36)
@@ -37,10 +37,6 @@ def log(home: Home, *words: str, desk: str = "novel", where: str = "/work/novel"
             line = {"at": 1_772_359_200 + number, "where": where, "who": "me", "words": word}
             file.write(json.dumps(line) + "\n")
     return path
-
-
-def texts(sink: Sink) -> list[str]:
-    return [event["text"] for event in sink.events]
 
 
 def test_the_second_agents_files_are_found_redacted_and_delivered(home: Home, sink: Sink, agent: Agent) -> None:

@@ -148,7 +148,7 @@ class Agent:
                 after = retries[0].after
                 self._figures.turned_away += 1
             failures += 1
-            await asyncio.sleep(backoff(failures, self._retry, after, self._chance.uniform))
+            await asyncio.sleep(backoff(failures, self._retry, after, uniform=self._chance.uniform))
         self._figures.waits.append(time.monotonic() - began)
         self._figures.taken += 1
         self._figures.events += events

@@ -32,7 +32,7 @@ KINDS: dict[str, tuple[dict[str, Any], str, str]] = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_makes_its_header(kind: Any) -> None:
     more, header, value = KINDS[kind]
-    made = credentials(SinkSettings(auth=kind, **more), SECRET)
+    made = credentials(SinkSettings(auth=kind, **more), SECRET, "Bearer")
     assert made is not None
     assert (made.header.lower(), made.value) == (header, value)
     assert SECRET in made.secrets
@@ -44,9 +44,9 @@ def test_a_user_and_a_password_may_contain_any_characters() -> None:
 
 
 def test_a_missing_secret_is_an_error_only_if_sink_auth_is_set() -> None:
-    assert credentials(SinkSettings(), None) is None
+    assert credentials(SinkSettings(), None, "Bearer") is None
     with pytest.raises(ConfigurationError, match=r"sink.auth is basic, but there is no secret.*sink.token_file"):
-        credentials(SinkSettings(auth="basic", auth_user="ada"), None)
+        credentials(SinkSettings(auth="basic", auth_user="ada"), None, "Bearer")
 
 
 @pytest.mark.parametrize("made", [bearer(SECRET), Credentials("X-Api-Key", SECRET, (SECRET,))])
@@ -93,6 +93,17 @@ def test_an_impossible_token_is_reported_and_nothing_is_sent(
         assert (result.code, sink.posts) == (MISCONFIGURED, [])
     assert "sink.token_file: " in result.stderr
     assert SECRET not in result.stderr
+
+
+@pytest.mark.parametrize("command", [("scan", "--max-wait", "0"), ("config", "check")])
+def test_a_token_with_its_scheme_is_answered_with_the_scheme_of_the_sink(
+    home: Home, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    (tmp_path / "token").write_text(f"Splunk {SECRET}")
+    with Sink() as sink:
+        environment = {"COLLECTOR_SINK__TOKEN_FILE": str(tmp_path / "token"), "COLLECTOR_SINK__TYPE": "splunk_hec"}
+        result = Agent(home, environment={**environment, "COLLECTOR_SINK__URL": sink.url}).run(*command)
+    assert "Put only the token in the file: Splunk is added to it." in result.stderr
 
 
 @pytest.mark.parametrize("kind", KINDS)

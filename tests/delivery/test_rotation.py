@@ -30,7 +30,9 @@ REQUEST = Request(b'{"id":"a"}\n', {"Content-Type": "application/x-ndjson"})
 
 
 def transport_to(sink: Sink, settings: SinkSettings) -> Transport:
-    return Transport(settings, sink.url, credentials_now(settings), renewed=lambda: credentials_now(settings))
+    return Transport(
+        settings, sink.url, credentials_now(settings, "Bearer"), renewed=lambda: credentials_now(settings, "Bearer")
+    )
 
 
 def token(sink: Sink) -> str:

@@ -78,9 +78,11 @@ def test_a_bad_ca_file_is_reported_with_its_setting_and_path(home: Home, authori
     (empty := tmp_path / "empty.pem").touch()
     wrong = {empty: f"there is no certificate in {empty}", tmp_path: f"{tmp_path} is a directory"}
     for path, said in wrong.items():
-        result = scan(home, "https://sink.invalid/", COLLECTOR_SINK__CA_FILE=path)
-        assert result.code == MISCONFIGURED
-        assert f"sink.ca_file: {said}" in result.stderr
+        variables = {"COLLECTOR_SINK__CA_FILE": str(path), "COLLECTOR_SINK__URL": "HTTPS://sink.invalid/"}
+        checked = Agent(home, environment=variables).run("config", "check")
+        for result in (scan(home, "https://sink.invalid/", COLLECTOR_SINK__CA_FILE=path), checked):
+            assert result.code == MISCONFIGURED
+            assert f"sink.ca_file: {said}" in result.stderr
 
 
 # Servers
@@ -139,7 +141,7 @@ def test_the_systems_authorities_may_change_while_the_agent_runs(
     shutil.copy(stranger.certificate, systems)
     with Sink(tls=authority.server()) as sink:
         settings = SinkSettings(url=sink.url)
-        transport = Transport(settings, sink.url, renewed=lambda: credentials_now(settings))
+        transport = Transport(settings, sink.url, renewed=lambda: credentials_now(settings, "Bearer"))
         verdicts = [transport.post(REQUEST)[0]]
         shutil.copy(authority.certificate, systems)
         verdicts.append(transport.post(REQUEST)[0])

@@ -23,6 +23,7 @@ from tests.sink import (
     poison,
     redirect,
     rejecting,
+    texts,
 )
 from tests.tls import Authority
 
@@ -31,10 +32,6 @@ pytestmark = pytest.mark.usefixtures("prompts")
 QUARANTINED, UNREACHABLE, MISCONFIGURED, USAGE = 3, 75, 78, 2
 NOT_A_ROOT, NO_ROOT, HELD = 65, 66, 73
 SHORT = ("--max-wait", "0.3")
-
-
-def texts(sink: Sink) -> list[str]:
-    return [event["text"] for event in sink.events]
 
 
 def quarantine_of(agent: Agent) -> bytes:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.build import Home
 from tests.inside import Inside
-from tests.sink import Answer, Sink, poison
+from tests.sink import Answer, Sink, poison, texts
 
 
 class Laptop:
@@ -39,10 +39,6 @@ class Laptop:
 @pytest.fixture
 def laptop(tmp_path: Path) -> Laptop:
     return Laptop(tmp_path)
-
-
-def texts(sink: Sink) -> list[str]:
-    return [event["text"] for event in sink.events]
 
 
 def test_a_new_sink_gets_what_the_embedded_store_already_has(laptop: Laptop) -> None:

@@ -175,6 +175,17 @@ def test_a_token_that_others_can_read_is_a_warning(agent: Agent, tmp_path: Path)
     assert "t0ps3cret" not in result.stdout + result.stderr
 
 
+def test_a_named_sink_is_judged_by_its_own_credential(home: Home, agent: Agent, sink: Sink, tmp_path: Path) -> None:
+    config = home.path / "collector.toml"
+    config.write_text(f'[[sinks]]\nname = "a"\nurl = "{sink.url}"\n')
+    for name in ("sink-token", "sink-token-a"):
+        (tmp_path / name).write_text(f"token-for-{name}")
+        (tmp_path / name).chmod(0o600)
+    agent.sink = None
+    checks, _ = examine(agent, "--config", str(config), CREDENTIALS_DIRECTORY=str(tmp_path))
+    assert [check["finding"] for check in checks["secrets"]] == [f"sink.token_file: {tmp_path / 'sink-token-a'}"]
+
+
 def test_a_damaged_installation_file_is_named(agent: Agent) -> None:
     assert levels(examine(agent)[0], "state") == ["ok"]
     agent.directory.mkdir(exist_ok=True)

@@ -66,7 +66,3 @@ def serving(home: Home, sink: Sink, *, given: dict[str, Any] | None = None, **pa
         service.stop()
         thread.join(30)
         service.wake.close()
-
-
-def texts(sink: Sink) -> list[str]:
-    return [event["text"] for event in sink.events]

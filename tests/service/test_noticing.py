@@ -11,6 +11,7 @@ import statistics
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from watchdog.observers import Observer
@@ -18,8 +19,8 @@ from watchdog.observers import Observer
 from collector.service.watch import Watcher
 from tests.agent import COLLECTOR, Agent, Running
 from tests.build import Home
-from tests.service.process import NO_RESCANS, QUICK_RESCANS, is_watching, serving, status_of, texts, wait_until
-from tests.sink import Sink
+from tests.service.process import NO_RESCANS, QUICK_RESCANS, is_watching, serving, status_of, wait_until
+from tests.sink import Sink, texts
 
 
 def test_new_lines_arrive_long_before_any_rescan(home: Home, sink: Sink, agent: Agent) -> None:
@@ -152,6 +153,23 @@ def test_a_watcher_thread_that_dies_is_replaced(home: Home, sink: Sink, capfd: p
     said = "".join(capfd.readouterr())
     assert "a thread died" in said
     assert "somebody" not in said
+
+
+def test_a_watcher_thread_that_dies_is_replaced_beside_the_service_of_another_sink(
+    home: Home, sink: Sink, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Mortal, "has_died", False)
+    rarely: dict[str, Any] = {"run": {"nice": 0, "rescan_interval": 600}}
+    beside = {**rarely, "state": {"path": str(tmp_path / "beside" / "state.json")}}
+    session = home.session()
+    session.prompt("before")
+    with serving(home, sink, given=rarely, make_watcher=functools.partial(Watcher, observer=Mortal)) as service:
+        sink.wait_for(lambda: texts(sink) == ["before"])
+        with Sink() as other, serving(home, other, given=beside):
+            other.wait_for(lambda: texts(other) == ["before"])
+            session.prompt("its death")
+            wait_until(lambda: service.watcher.restarts == 1)
+            other.wait_for(lambda: texts(other) == ["before", "its death"])
 
 
 IN_A_NAMESPACE = ("unshare", "--user", "--map-root-user", "sh", "-c")

@@ -19,8 +19,8 @@ from collector.service.notify import Notifier
 from tests.agent import Agent
 from tests.build import Home
 from tests.scopes import asking
-from tests.service.process import NO_RESCANS, SLOW_RETRIES, is_watching, serving, status_of, texts, wait_until
-from tests.sink import Answer, Sink, only_with_token
+from tests.service.process import NO_RESCANS, SLOW_RETRIES, is_watching, serving, status_of, wait_until
+from tests.sink import Answer, Sink, only_with_token, texts
 
 # Stopping
 

@@ -13,14 +13,10 @@ import pytest
 from collector.service.notify import Notifier
 from tests.build import Home
 from tests.service.steps import Clock, Steps
-from tests.sink import Answer, Sink, only_with_token
+from tests.sink import Answer, Sink, only_with_token, texts
 
 LINGER = 0.5
 RESCAN = 60.0 * 1.1
-
-
-def texts(sink: Sink) -> list[str]:
-    return [event["text"] for event in sink.events]
 
 
 def test_the_first_step_sends_everything_there_is(home: Home, sink: Sink, steps: Steps) -> None:

@@ -17,13 +17,9 @@ from collector.settings import Settings
 from tests.build import Home
 from tests.scopes import asking
 from tests.service.steps import Clock, Steps
-from tests.sink import Answer, Sink
+from tests.sink import Answer, Sink, texts
 
 LINGER = 0.5
-
-
-def texts(sink: Sink) -> list[str]:
-    return [event["text"] for event in sink.events]
 
 
 def test_repeated_unexpected_errors_end_the_run_so_that_it_is_restarted(steps: Steps, clock: Clock) -> None:

@@ -224,6 +224,19 @@ def test_lost_events_ask_for_a_full_scan(watching: Watching, wake: Waker) -> Non
     assert wake.take().is_everything
 
 
+def test_lost_events_ask_the_service_of_every_sink_for_a_full_scan(watching: Watching, wake: Waker, root: Path) -> None:
+    other = Waker()
+    watching_too = Watching(root, other)
+    watching_too.watcher.keep_up()
+    logger = logging.getLogger("watchdog.observers.inotify_c")
+    logger.warning("Inotify queue overflowed; filesystem events were lost")
+    assert (wake.take().is_everything, other.take().is_everything) == (True, True)
+    watching_too.watcher.close()
+    logger.warning("Inotify queue overflowed; filesystem events were lost")
+    assert (wake.take().is_everything, other.take().is_everything) == (True, False)
+    other.close()
+
+
 def test_watching_can_be_turned_off(root: Path, wake: Waker) -> None:
     watching = Watching(root, wake, is_wanted=False)
     watching.watcher.keep_up()

@@ -12,7 +12,7 @@ from collector import settings
 from collector.assembly import roots_of
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError
-from collector.settings import Settings
+from collector.settings import Settings, token_of
 from collector.settings.editing import list_in, put_list
 from tests.agent import Agent
 from tests.build import Home
@@ -79,8 +79,8 @@ def test_a_backslash_in_the_wrong_quotes_is_explained(tmp_path: Path) -> None:
 def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
     path = write(tmp_path / "c.toml", "\ufeff[batch]\nmax_events = 7\n")
     assert load(path).batch.max_events == 7
-    put_list(path, "projects", "exclude", ["/work/private"])
-    assert list_in(path, "projects", "exclude") == ["/work/private"]
+    put_list(path, "exclude", ["/work/private"])
+    assert list_in(path, "exclude") == ["/work/private"]
     assert load(path).batch.max_events == 7
 
 
@@ -275,17 +275,17 @@ def test_a_file_that_cannot_be_examined_is_an_error(tmp_path: Path) -> None:
 
 def test_a_secret_must_be_one_line_of_a_file_and_is_never_repeated(tmp_path: Path) -> None:
     path = write(tmp_path / "token", "not-a-token\n")
-    assert load(None, {"sink": {"token_file": str(path)}}).sink_token() == "not-a-token"
+    assert token_of(load(None, {"sink": {"token_file": str(path)}}).sink) == "not-a-token"
     write(path, "one-part\ntwo-part\n")
     with pytest.raises(ConfigurationError) as caught:
-        load(None, {"sink": {"token_file": str(path)}}).sink_token()
+        token_of(load(None, {"sink": {"token_file": str(path)}}).sink)
     assert "one-part" not in str(caught.value)
 
 
 def test_a_systemd_credential_is_used_as_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path / "sink-token", "from-systemd")
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
-    assert load().sink_token() == "from-systemd"
+    assert token_of(load().sink) == "from-systemd"
 
 
 @pytest.mark.parametrize("kind", ["http", "store"])

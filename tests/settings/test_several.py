@@ -10,7 +10,7 @@ import pytest
 from collector import settings
 from collector.assembly import scope_of, sink_of
 from collector.delivery.sinks.registry import SINKS
-from collector.settings import Settings
+from collector.settings import Settings, token_of
 from tests.scopes import root_of
 
 
@@ -56,9 +56,9 @@ def test_no_sink_gets_the_token_of_another(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "sink-token").write_text("of the first")
     url = "https://sink.example/"
     first, second = named({"name": "a", "type": "http", "url": url}, sink={"url": url})
-    assert (first.sink_token(), second.sink_token()) == ("of the first", None)
+    assert (token_of(first.sink), token_of(second.sink)) == ("of the first", None)
     (tmp_path / "sink-token-a").write_text("its own")
-    assert second.sink_token() == "its own"
+    assert token_of(second.sink) == "its own"
 
 
 def test_former_names_are_kept_and_former_addresses_are_normalized(tmp_path: Path) -> None:

@@ -36,10 +36,16 @@ MODELS = (
 
 
 def put_provider(event: Record) -> None:
-    """Names the provider of the model, if the message shows it."""
-    provider = provider_of(event)
-    if provider:
-        event["provider"] = provider
+    """Names the provider whose API answered, if the message id or the model name tells."""
+    message_id = event.get("message_id", "")
+    for start, provider in MESSAGE_IDS:
+        if message_id.startswith(start):
+            event["provider"] = provider
+            return
+    for shape, provider in MODELS:
+        if shape.match(event["model"]):
+            event["provider"] = provider
+            return
 
 
 def attribute(event: Record, rest: Record, context: Context) -> None:
@@ -50,18 +56,6 @@ def attribute(event: Record, rest: Record, context: Context) -> None:
         if holder:
             put_account(event, holder, context)
             put_pull_request(event, holder)
-
-
-def provider_of(event: Record) -> str:
-    """Whose API answered; empty if neither the message id nor the model name tells."""
-    message_id = event.get("message_id", "")
-    for start, provider in MESSAGE_IDS:
-        if message_id.startswith(start):
-            return provider
-    for shape, provider in MODELS:
-        if shape.match(event["model"]):
-            return provider
-    return ""
 
 
 def nested(rest: Record, key: str) -> Record:

@@ -39,7 +39,6 @@ class Context:
         self.reading = reading
         self.kind = source.kind.name
         self.frame = frame
-        self.host = frame.host
         self.session_id = source.session_id
         self.agent_id = source.agent_id
         self.names_file = names_file(source)

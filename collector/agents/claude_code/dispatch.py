@@ -139,7 +139,7 @@ def envelope(line: Line, record: Record, taken: Places, context: Context) -> tup
             rest[key] = value
     made["id"] = identity(record, line.anchor, context.names_file)
     # Copy these: all events share them, and redaction changes events in place.
-    made["host"] = context.host.copy()
+    made["host"] = made["host"].copy()
     made["client"] = client = made["client"].copy()
     made["source"] = provenance(line)
     stamp = record.get("timestamp")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from collector.agents.claude_code.content import read_content
+from collector.agents.claude_code.content import BINARY_KEYS, CALL_KEYS, RESULT_KEYS, read_content
 from collector.agents.claude_code.context import Context, text_of
 from collector.agents.claude_code.free_values import omit
 from collector.agents.claude_code.origin import PROMPTS, origin_of
@@ -15,6 +15,7 @@ from collector.flow.outcome import Skip
 
 Record = dict[str, Any]
 
+BARE_KEYS = CALL_KEYS | RESULT_KEYS | BINARY_KEYS
 MESSAGE_PLACES = {"id": "message_id", "model": "model", "stop_reason": "stop_reason", "role": "role"}
 
 
@@ -74,8 +75,7 @@ def user(event: Record, record: Record, rest: Record, context: Context) -> None:
 
 def assistant(event: Record, record: Record, rest: Record, context: Context) -> None:
     """One row of a model's answer."""
-    message = record.get("message")
-    blocks = put_message(event, message, rest, context)
+    blocks = put_message(event, record.get("message"), rest, context)
     if tool_of_call(event, blocks):
         event["kind"] = "tool_call"
     elif rest.get("isApiErrorMessage") is True:
@@ -125,24 +125,6 @@ def bare_block(event: Record, record: Record, rest: Record, context: Context) ->
         tool_of_result(event, blocks, None)
     else:
         event["kind"] = "attachment"
-
-
-BARE_KEYS = frozenset(
-    {
-        "type",
-        "id",
-        "name",
-        "input",
-        "tool_use_id",
-        "content",
-        "is_error",
-        "source",
-        "data",
-        "mediaType",
-        "media_type",
-        "title",
-    }
-)
 
 
 def unknown(event: Record, record: Record, rest: Record, context: Context) -> None:

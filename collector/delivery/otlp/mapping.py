@@ -9,9 +9,9 @@ travels too, under `collector.` and its name, so nothing is lost when events gai
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from collector.delivery import event_fields
 from collector.delivery.otlp.records import ERROR, INFO, WARN, LogRecord
 
 VERSION = "1"  # of this table: raised when a name changes its meaning or goes away, not when one is added
@@ -127,7 +127,6 @@ OPERATIONS = {
 }
 # Fields that the record itself or its resource states: not repeated among the attributes.
 ELSEWHERE = frozenset({"time", "text", "host", "installation_id", "user", "labels"})
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST = 2**63 - 1  # in the year 2262: OTLP's field goes further, most receivers do not
 SYNTHETIC = "<synthetic>"  # written by the program itself: no model was asked
 
@@ -292,9 +291,5 @@ def resource(event: Event, machine: Mapping[str, str]) -> dict[str, Any]:
 def nanoseconds(time: str) -> int:
     """RFC 3339 in UTC as nanoseconds since 1970; 0, which OTLP reads as unknown, for anything else and for times out of
     its range."""
-    try:
-        since = datetime.fromisoformat(time) - EPOCH
-    except (TypeError, ValueError):
-        return 0
-    told = (since.days * 86_400 + since.seconds) * 1_000_000_000 + since.microseconds * 1000
-    return told if 0 <= told <= LATEST else 0
+    told = event_fields.nanoseconds(time)
+    return told if told is not None and 0 <= told <= LATEST else 0

@@ -134,7 +134,7 @@ class ElasticsearchSink:
             wait = retry_after(answer.headers, self._clock())
             # An engine may always fail on one document, say in a pipeline's script. It must cost exactly itself.
             is_suspected = any(may_be_poison(item["status"]) for item in items)
-            return Retry(next(_reason(item) for item in items), wait, is_suspected)
+            return Retry(_reason(items[0]), wait, is_suspected)
         return Accepted(rejected, duplicates, frozenset(later))
 
 
