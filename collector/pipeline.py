@@ -93,7 +93,7 @@ def meet_sink(flow: Flow, *, from_now: bool = False) -> None:
 
     A known sink is left alone: the flag may be in a unit file, and a restart must not leave anything out.
     """
-    if not flow.committer.is_dry_run and is_asked_to_leave_out(flow.state.path):
+    if is_asked_to_leave_out(flow.state.path):
         leave_out_unsent(flow)
         return
     if not flow.state.is_new_sink:
@@ -124,8 +124,9 @@ def leave_out_unsent(flow: Flow) -> None:
     sources = [source for source in there if flow.state.lag_of(source)]
     unsent = sum(map(flow.state.lag_of, sources))
     _leave_out(flow, there, sources)
-    # Only once the new offsets are on disk: until then, the request is all that keeps these bytes from being sent.
-    done_leaving_out(flow.state.path)
+    if not flow.committer.is_dry_run:
+        # Only once the new offsets are on disk: until then, the request is all that keeps these bytes from being sent.
+        done_leaving_out(flow.state.path)
     log.info("what was unsent is left out, as asked", sources=len(sources), bytes=unsent)
 
 

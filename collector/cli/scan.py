@@ -133,8 +133,8 @@ class OnePass:
         chosen, started = self.chosen, time.monotonic()
         parts = assembled(chosen, "scan", is_dry_run=self.is_dry_run, interrupt=interrupt, observer=observer)
         with parts as flow:
-            self.has_begun = True
             meet_sink(flow, from_now=self.from_now)
+            self.has_begun = True  # until now, a ledger would say that nothing waits
             found = run_pass(flow, self.ledger)
             for path, reason in found.errors.items():
                 log.get_logger().warning("a directory cannot be listed", path=path, reason=reason)

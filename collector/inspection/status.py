@@ -22,7 +22,7 @@ from collector.flow.capture import Capture
 from collector.flow.sink_identity import UNNAMED
 from collector.keeping import parked
 from collector.keeping.lock import holder
-from collector.keeping.pause import standstill
+from collector.keeping.pause import Standstill, is_asked_to_leave_out, standstill
 from collector.reading.discover import discover
 from collector.service.figures import Lag
 from collector.service.status_file import read_status
@@ -76,11 +76,12 @@ def _look_around(settings: Settings) -> dict[str, Any]:
     lag = Lag()
     lag.take_all(found, state.lag_of)
     priorities = lag.by_priority()
+    leaves_out = is_asked_to_leave_out(settings.state_path)
     return {
         "version": __version__,
         "roots": [root._asdict() | {"is_there": root not in found.missing_roots} for root in scope.roots],
         "sink": SINKS[settings.sink_type].address(settings),
-        "offsets": parked.told(state.about, state.parked, is_new=state.is_new_sink),
+        "offsets": parked.told(state.about, state.parked, is_new=state.is_new_sink and not leaves_out),
         "capture_level": settings.capture.level,
         "left_out": Capture(settings.capture.level, settings.capture.off).left_out,
         **settings.origins.as_dict(),
@@ -89,7 +90,7 @@ def _look_around(settings: Settings) -> dict[str, Any]:
         "lag": sum(row["lag"] for row in priorities.values()),
         "skipped_files": found.skipped,
         "unlisted_directories": len(found.errors),
-        "notes": state.notes,
+        "notes": [*state.notes, *([str(Standstill("request", ""))] if leaves_out else [])],
     }
 
 

@@ -87,7 +87,7 @@ def lock(path: Path, purpose: str) -> Iterator[HeldLock]:
     except OSError as error:
         raise StateError(
             f"Cannot write next to the state {path}: {error.strerror}. Nothing was sent. "
-            "Make the directory writable to this user, or name another file with --state."
+            "Make its directory and the files in it writable to this user, or name another file with --state."
         ) from None
     try:
         try:

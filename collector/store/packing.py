@@ -56,4 +56,4 @@ def shipped_dictionary() -> bytes:
 
 
 def _dictionary(content: bytes) -> zstandard.ZstdCompressionDict:
-    return zstandard.ZstdCompressionDict(content, dict_type=zstandard.DICT_TYPE_FULLDICT)
+    return zstandard.ZstdCompressionDict(content, dict_type=zstandard.DICT_TYPE_AUTO)

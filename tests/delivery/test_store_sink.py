@@ -38,6 +38,19 @@ def test_a_scan_that_waits_for_the_store_says_why(tmp_path: Path) -> None:
     assert agent.scan().ledger["delivered"] == 1
 
 
+def test_a_first_scan_that_cannot_open_the_store_prints_no_ledger(tmp_path: Path) -> None:
+    """It has not looked yet, so it would say that nothing waits."""
+    home, database = Home(tmp_path), tmp_path / "events.db"
+    home.session().prompt("one")
+    database.write_text("not a database")
+    agent = Agent(home, environment={"COLLECTOR_STORE__DATABASE": str(database)})
+    result = agent.scan()
+    assert (result.code, result.stdout) == (1, "")
+    assert "is damaged" in result.stderr
+    database.unlink()
+    assert agent.scan().ledger["delivered"] == 1
+
+
 def test_no_code_compares_sink_types() -> None:
     """A comparison of types would be a special case that every new sink has to be added to."""
     assert [

@@ -355,3 +355,18 @@ def test_what_is_left_out_of_roots_that_only_flags_name_is_for_the_next_pass(
     }
     agent.scan()
     assert [event["text"] for event in sink.events] == ["before"]
+
+
+def test_what_is_to_be_left_out_before_anything_was_sent_is_not_announced_as_sent(
+    home: Home, sink: Sink, agent: Agent
+) -> None:
+    home.session().prompt("written before the first scan")
+    command(agent, "pause")
+    command(agent, "resume", "--from-now")
+    said = agent.run("status", *agent.places()).stdout
+    assert "nothing sent to it yet" not in said
+    assert "what is unsent is to be left out, as you asked; the next pass starts with that" in said
+    assert agent.scan("--dry-run").ledger["lines"] == 0
+    assert agent.scan().ledger["lines"] == 0
+    assert "what is unsent" not in agent.run("status", *agent.places()).stdout
+    assert sink.events == []

@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from collector.store import prices
 from collector.store.database import APPLICATION_ID, VERSION, open_to_read
@@ -167,6 +168,25 @@ def test_a_database_from_between_two_releases_is_rebuilt(tmp_path: Path, lacked:
         assert writer.store(map(row_of, events)).accepted == 0
         assert writer.store([row_of(event(session_id="new"))]).accepted == 1
         assert writer.connection.execute("SELECT max(number) FROM event_rows").fetchone()[0] == 9001
+
+
+def test_bodies_packed_with_a_dictionary_of_plain_text_are_unpacked(tmp_path: Path) -> None:
+    """The first stores of version 2 kept the text of some events as their dictionary."""
+    database, events = tmp_path / "events.db", list(sample_events())[:50]
+    with closing(Writer(database)) as writer:
+        writer.store(map(row_of, events))
+    before = stored(database)
+    text = json.dumps(events[0]).encode()
+    packer = zstandard.ZstdCompressor(
+        dict_data=zstandard.ZstdCompressionDict(text, dict_type=zstandard.DICT_TYPE_RAWCONTENT), write_dict_id=False
+    )
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("UPDATE dictionaries SET content = ?", (text,))
+        packed = [(b"\1" + packer.compress(body.encode()), number) for number, _, body in before]
+        connection.executemany("UPDATE packed_bodies SET body = ? WHERE number = ?", packed)
+        connection.execute("PRAGMA user_version = 2")
+        connection.execute("DROP TABLE model_days")
+    assert stored(database) == before
 
 
 def stored(database: Path) -> list[tuple[int, str, str]]:

@@ -12,6 +12,7 @@ import hashlib
 import os
 import stat
 import threading
+import time
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from collector.redact.scan.compiling import hyperscan
 
 OTHERS_WRITE = 0o022
 ADVICE = "Make it this user's own and writable by nobody else (chown, chmod 700), or remove it: it is made again."
+OUTDATED_SECONDS = 30 * 86400
 Canary = tuple[bytes, int]  # a text, and the number of the pattern that must be reported in it
 
 
@@ -54,6 +56,10 @@ def save(path: Path, body: bytes) -> None:
         with created(new) as file:
             file.write(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
         new.replace(path)
+        # Every upgrade compiles rules of its own. If older ones are still in use, they are compiled once more.
+        for other in path.parent.glob("rules-*.hyperscan*"):
+            if other.lstat().st_mtime < time.time() - OUTDATED_SECONDS:
+                other.unlink()
 
 
 def danger(directory: Path) -> str:

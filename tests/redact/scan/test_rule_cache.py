@@ -11,6 +11,7 @@ import os
 import re
 import stat
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,21 @@ def test_all_rules_together_are_compiled_once(tmp_path: Path) -> None:
     before = made(cached(tmp_path / "cache"))
     Redactor(options)
     assert made(cached(tmp_path / "cache")) == before
+
+
+def test_what_earlier_versions_compiled_does_not_pile_up(tmp_path: Path) -> None:
+    left = {
+        tmp_path / "rules-1.hyperscan": 40,
+        tmp_path / "rules-2.hyperscan.7-7.new": 40,
+        tmp_path / "rules-3.hyperscan": 1,
+    }
+    for file, days in left.items():
+        file.touch()
+        os.utime(file, (time.time() - days * 86400,) * 2)
+    start(tmp_path)
+    assert {file.name for file, days in left.items() if file.exists()} == {"rules-3.hyperscan"}
+    (tmp_path / "rules-3.hyperscan").unlink()
+    assert cached(tmp_path).stat().st_size
 
 
 @pytest.mark.parametrize("damage", [b"", b"nonsense", None])
