@@ -8,7 +8,7 @@ from collector.agents.claude_code.content import read_content
 from collector.agents.claude_code.context import Context, text_of
 from collector.agents.claude_code.free_values import omit
 from collector.agents.claude_code.origin import PROMPTS, origin_of
-from collector.agents.claude_code.tool import tool_of_call, tool_of_result
+from collector.agents.claude_code.tool import drop_told_content, tool_of_call, tool_of_result
 from collector.agents.claude_code.usage import facts_of_paused, flag_usage, put_usage
 from collector.flow import reasons
 from collector.flow.outcome import Skip
@@ -64,6 +64,8 @@ def user(event: Record, record: Record, rest: Record, context: Context) -> None:
         denied_by = rest.get("toolDenialKind")
         if type(denied_by) is str:
             event["tool"]["denied_by"] = rest.pop("toolDenialKind")
+        if "mcpMeta" in rest:
+            drop_told_content(event, answers, rest)
         return
     origin = origin_of(event, record, rest)
     event["origin"] = origin

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -29,6 +30,18 @@ def test_long_text_under_any_key_is_not_sent_twice() -> None:
     made = normalized(tool_result("any key", told, {"report": [{"body": told, "extra": unique}]}))
     assert made["tool"]["details"] == {"report": [{"extra": unique}]}
     assert made["omitted"] == {"tool_use_result": len(told)}
+
+
+def test_the_structured_content_of_an_mcp_tool_is_not_sent_twice() -> None:
+    content = {"rows": [{"name": "Ann", "note": 'said "yes"\nand left'}], "total": 1}
+    meta = {"_meta": {"trace": "t-1"}, "structuredContent": content}
+    made = normalized(tool_result("structured", json.dumps(content), mcpMeta=meta))
+    assert written(made).count("and left") == 1
+    assert made["attributes"]["mcp_meta"] == {"_meta": {"trace": "t-1"}}
+    made = normalized(tool_result("structured alone", json.dumps(content), mcpMeta={"structuredContent": content}))
+    assert "mcp_meta" not in made.get("attributes", {})
+    made = normalized(tool_result("structured, too long", "The output was saved to a file.", mcpMeta=meta))
+    assert made["attributes"]["mcp_meta"] == meta
 
 
 def test_a_failure_gives_its_exit_code() -> None:
