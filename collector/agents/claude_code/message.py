@@ -15,6 +15,8 @@ from collector.flow.outcome import Skip
 
 Record = dict[str, Any]
 
+# What Claude Code also calls a denial, though nobody refused: the session, the turn or a call before it ended.
+STOPPED = ("interrupted", "cancelled")
 MESSAGE_PLACES = {"id": "message_id", "model": "model", "stop_reason": "stop_reason", "role": "role"}
 
 
@@ -63,7 +65,10 @@ def user(event: Record, record: Record, rest: Record, context: Context) -> None:
         tool_of_result(event, answers, result)
         denied_by = rest.get("toolDenialKind")
         if type(denied_by) is str:
-            event["tool"]["denied_by"] = rest.pop("toolDenialKind")
+            if denied_by in STOPPED:
+                event["tool"]["interrupted"] = True
+            else:
+                event["tool"]["denied_by"] = rest.pop("toolDenialKind")
         if "mcpMeta" in rest:
             drop_told_content(event, answers, rest)
         return

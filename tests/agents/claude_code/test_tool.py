@@ -69,6 +69,13 @@ def test_a_refusal_says_who_refused() -> None:
     }
 
 
+@pytest.mark.parametrize("kind", ["interrupted", "cancelled"])
+def test_a_call_that_was_stopped_was_not_refused(kind: str) -> None:
+    made = normalized(tool_result(f"stopped: {kind}", "No outcome.", is_error=True, toolDenialKind=kind))
+    assert made["tool"] == {"call_id": CALL, "ok": False, "interrupted": True}
+    assert made["attributes"]["tool_denial_kind"] == kind
+
+
 def test_the_whole_output_is_kept_and_its_preview_is_not() -> None:
     made = normalized(ALL_RECORDS["tool_result_persisted"])
     assert made["tool"]["details"]["stdout"] == BIG
