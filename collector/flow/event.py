@@ -244,7 +244,7 @@ class Event(TypedDict, total=False):
     repository: Annotated[str, "The repository, if the record names one."]
     pull_request: Annotated[PullRequest, "The pull request, if the record names one."]
     account: Annotated[Account, "The account at the provider; only with `capture.account = true`."]
-    slug: Annotated[str, "The session's short, made-up name."]
+    slug: Annotated[str, "The session's short name, or the part of it that is made up and not taken from the prompt."]
     role: Annotated[str, "The role of the message."]
     origin: Annotated[
         Origin,

@@ -58,6 +58,7 @@ def add_part(
     elif kind == "tool_result" or kind.endswith("_tool_result"):
         blocks.append(answer(event, part, kind, context, depth))
     elif kind in BINARY_TYPES:
+        context.remember(hash(data_of(part)))
         blocks.append(binary_block(event, part, kind))
     else:
         blocks.append(sealed(event, part, kind))
@@ -150,6 +151,12 @@ def answer(event: dict[str, Any], part: dict[str, Any], kind: str, context: Cont
     if len(part) > 3:
         put_rest(block, part, known)
     return block
+
+
+def data_of(part: dict[str, Any]) -> str:
+    """The content of an image or a document as the record holds it; empty if it is elsewhere."""
+    source = part.get("source")
+    return text_of(source if type(source) is dict else part, "data")
 
 
 def binary_block(event: dict[str, Any], part: dict[str, Any], kind: str) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from collector.agents.claude_code.context import Context
 from collector.agents.claude_code.free_values import put_attributes
 from collector.agents.claude_code.identity import identity
 from collector.agents.claude_code.message import assistant, bare_block, progress, unknown, user
+from collector.agents.claude_code.slug import NAMING_PLANS, leave_prompt_out
 from collector.agents.claude_code.times import moment
 from collector.flow import reasons
 from collector.flow.frame import provenance
@@ -110,6 +111,8 @@ def event(line: Line, context: Context) -> Record | Skip:
     own = context.session_id
     if own and made["session_id"] != own:
         made["file_session_id"] = own
+    if "slug" in made or made["record_type"] in NAMING_PLANS:
+        leave_prompt_out(made, context)
     if not made["record_type"]:
         del made["record_type"]
     if not made["time"]:

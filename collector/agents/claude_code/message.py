@@ -8,7 +8,7 @@ from collector.agents.claude_code.content import BINARY_KEYS, CALL_KEYS, RESULT_
 from collector.agents.claude_code.context import Context, text_of
 from collector.agents.claude_code.free_values import omit
 from collector.agents.claude_code.origin import PROMPTS, origin_of
-from collector.agents.claude_code.tool import tool_of_call, tool_of_result
+from collector.agents.claude_code.tool import drop_told_content, tool_of_call, tool_of_result
 from collector.agents.claude_code.usage import facts_of_paused, flag_usage, put_usage
 from collector.flow import reasons
 from collector.flow.outcome import Skip
@@ -16,6 +16,8 @@ from collector.flow.outcome import Skip
 Record = dict[str, Any]
 
 BARE_KEYS = CALL_KEYS | RESULT_KEYS | BINARY_KEYS
+# What Claude Code also calls a denial, though nobody refused: the session, the turn or a call before it ended.
+STOPPED = ("interrupted", "cancelled")
 MESSAGE_PLACES = {"id": "message_id", "model": "model", "stop_reason": "stop_reason", "role": "role"}
 
 
@@ -64,7 +66,12 @@ def user(event: Record, record: Record, rest: Record, context: Context) -> None:
         tool_of_result(event, answers, result)
         denied_by = rest.get("toolDenialKind")
         if type(denied_by) is str:
-            event["tool"]["denied_by"] = rest.pop("toolDenialKind")
+            if denied_by in STOPPED:
+                event["tool"]["interrupted"] = True
+            else:
+                event["tool"]["denied_by"] = rest.pop("toolDenialKind")
+        if "mcpMeta" in rest:
+            drop_told_content(event, answers, rest)
         return
     origin = origin_of(event, record, rest)
     event["origin"] = origin

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from collector.agents.claude_code.attachment import put_tools
-from collector.agents.claude_code.content import read_content
+from collector.agents.claude_code.content import BINARY_TYPES, data_of, read_content
 from collector.agents.claude_code.context import Context, text_of
 from collector.agents.claude_code.free_values import omit
 from collector.flow import reasons
@@ -126,4 +126,7 @@ def is_copy(part: Any, context: Context) -> bool:
         return "result " + text_of(part, "tool_use_id") in context.seen
     if kind == "thinking":
         return part.get("thinking") == ""
+    if type(kind) is str and kind in BINARY_TYPES:
+        data = data_of(part)
+        return data != "" and hash(data) in context.seen
     return False

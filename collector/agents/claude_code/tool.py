@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import orjson
+
 from collector.agents.claude_code.free_values import binary_key, name_of, omit, plain, together
 
 # Inputs of the call, so they are in the tool_call event already; and whole files before an edit, or after one of a
@@ -77,6 +79,19 @@ def tool_of_result(event: dict[str, Any], answers: list[dict[str, Any]], result:
         left = without_copies(event, result, told, "", 0)
         if left is not None:
             tool["details"] = {"result": left}
+
+
+def drop_told_content(event: dict[str, Any], answers: list[dict[str, Any]], rest: dict[str, Any]) -> None:
+    """Drops the structured content of an MCP tool's answer if it is the answer itself, as an object."""
+    meta = rest["mcpMeta"]
+    content = meta.get("structuredContent") if type(meta) is dict else None
+    try:
+        is_told = content is not None and any(orjson.loads(block.get("text", "")) == content for block in answers)
+    except ValueError:  # not JSON, such as a note that the answer is too long
+        return
+    if is_told:
+        omit(event, "structured_content", content)
+        rest["mcpMeta"] = {key: value for key, value in meta.items() if key != "structuredContent"}
 
 
 def put_details(event: dict[str, Any], tool: dict[str, Any], result: dict[str, Any], told: str) -> None:

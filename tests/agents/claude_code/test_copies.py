@@ -74,6 +74,15 @@ def test_sent_tool_calls_and_results_are_copies() -> None:
     assert [outcome(message, where) for message in sent] == [Skip("copy"), Skip("copy")]
 
 
+def test_a_sent_image_is_a_copy_of_the_one_in_the_prompt() -> None:
+    where = context()
+    prompt = ALL_RECORDS["user_prompt_with_image"]
+    sent = blob("user", prompt["message"]["content"], "e6")
+    assert [block["type"] for block in normalized(sent)["blocks"]] == ["image", "document"]
+    normalized(prompt, where)
+    assert outcome(sent, where) == Skip("copy")
+
+
 def test_a_system_message_made_of_attachments_is_a_copy() -> None:
     where = context()
     normalized(rendered("date", {"date": "2026-11-18"}, "Today's date is 2026-11-18."), where)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -31,6 +32,18 @@ def test_long_text_under_any_key_is_not_sent_twice() -> None:
     assert made["omitted"] == {"tool_use_result": len(told)}
 
 
+def test_the_structured_content_of_an_mcp_tool_is_not_sent_twice() -> None:
+    content = {"rows": [{"name": "Ann", "note": 'said "yes"\nand left'}], "total": 1}
+    meta = {"_meta": {"trace": "t-1"}, "structuredContent": content}
+    made = normalized(tool_result("structured", json.dumps(content), mcpMeta=meta))
+    assert written(made).count("and left") == 1
+    assert made["attributes"]["mcp_meta"] == {"_meta": {"trace": "t-1"}}
+    made = normalized(tool_result("structured alone", json.dumps(content), mcpMeta={"structuredContent": content}))
+    assert "mcp_meta" not in made.get("attributes", {})
+    made = normalized(tool_result("structured, too long", "The output was saved to a file.", mcpMeta=meta))
+    assert made["attributes"]["mcp_meta"] == meta
+
+
 def test_a_failure_gives_its_exit_code() -> None:
     made = normalized(ALL_RECORDS["tool_result_error"])
     assert made["tool"] == {"call_id": CALL, "ok": False, "exit_code": 2}
@@ -54,6 +67,13 @@ def test_a_refusal_says_who_refused() -> None:
         "denied_by": "user",
         "message": "User rejected tool use",
     }
+
+
+@pytest.mark.parametrize("kind", ["interrupted", "cancelled"])
+def test_a_call_that_was_stopped_was_not_refused(kind: str) -> None:
+    made = normalized(tool_result(f"stopped: {kind}", "No outcome.", is_error=True, toolDenialKind=kind))
+    assert made["tool"] == {"call_id": CALL, "ok": False, "interrupted": True}
+    assert made["attributes"]["tool_denial_kind"] == kind
 
 
 def test_the_whole_output_is_kept_and_its_preview_is_not() -> None:
