@@ -37,8 +37,9 @@ from collector.keeping.parked import told
 from collector.keeping.quarantine import Quarantine
 from collector.keeping.rescue import HeldFiles
 from collector.keeping.state import State
+from collector.leaving_out import leave_out_at_once
 from collector.log import get_logger
-from collector.pipeline import Flow, leave_out_at_once
+from collector.pipeline import Flow
 from collector.reading.roots import doubt
 from collector.reading.scope import Scope
 from collector.settings import Settings

@@ -36,11 +36,12 @@ ROOMS: dict[str, set[str]] = {
     "store": FLOW,
     "way_out": WORKING,
     "pipeline": WORKING | {"way_out"},
-    "assembly": WORKING | {"pipeline", "way_out"},
-    "service": WORKING | {"pipeline", "assembly"},
+    "leaving_out": WORKING | {"pipeline"},
+    "assembly": WORKING | {"pipeline", "leaving_out", "way_out"},
+    "service": WORKING | {"pipeline", "leaving_out", "assembly"},
     "inspection": WORKING | {"pipeline", "assembly", "way_out", "service"},
     "install": set(),
-    "cli": WORKING | {"pipeline", "assembly", "way_out", "service", "inspection", "install"},
+    "cli": WORKING | {"pipeline", "leaving_out", "assembly", "way_out", "service", "inspection", "install"},
     "__main__": {"cli"},
 }
 READS_THE_ENVIRONMENT = {"settings"}

@@ -205,7 +205,7 @@ def _drop_held(chosen: settings.Settings) -> int:
     from collector.assembly import held_of, scope_of
     from collector.errors import StateLocked
     from collector.keeping.lock import lock
-    from collector.pipeline import drop_refused
+    from collector.leaving_out import drop_refused
 
     try:
         with lock(chosen.state_path, "exclude"):

@@ -128,7 +128,8 @@ class OnePass:
     def run(self, interrupt: Interrupt, observer: Observer = UNOBSERVED) -> None:
         """Sends everything new. Raises if the sink or the state prevents it."""
         from collector.assembly import assembled
-        from collector.pipeline import meet_sink, run_pass
+        from collector.leaving_out import meet_sink
+        from collector.pipeline import run_pass
 
         chosen, started = self.chosen, time.monotonic()
         parts = assembled(chosen, "scan", is_dry_run=self.is_dry_run, interrupt=interrupt, observer=observer)

@@ -22,8 +22,9 @@ from collector.delivery.waiting import Uniform
 from collector.errors import CollectorError, ConfigurationError, StateError, StateReplaced
 from collector.flow.interrupt import Interrupt
 from collector.keeping.state import State
+from collector.leaving_out import drop_refused, meet_sink
 from collector.log import configure, get_logger, place_of, timestamp
-from collector.pipeline import Flow, drop_refused, meet_sink
+from collector.pipeline import Flow
 from collector.reading.roots import refuse_deleted
 from collector.service import footprint
 from collector.service.heartbeat import Beat, standing

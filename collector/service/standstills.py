@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collector.errors import StateError
 from collector.keeping.pause import is_asked_to_leave_out, standstill
+from collector.leaving_out import leave_out_unsent
 from collector.log import get_logger
-from collector.pipeline import Flow, leave_out_unsent
+from collector.pipeline import Flow
 from collector.settings import Settings
 
 log = get_logger()
