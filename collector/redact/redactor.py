@@ -321,6 +321,8 @@ class Redactor:
             segment = segments[index]
             if found[0].rule == FIELD_RULE or not is_exempt(segment.path, segment.text[segment.value_at :]):
                 kept[index] = found
+            elif in_key := [mark for mark in found if mark.end < segment.value_at]:  # only the value is an id
+                kept[index] = in_key
         values = {one.value: one.rule for one in known}
         return replace(event, segments, kept, self._options.key, check, number, values) if kept or values else []
 

@@ -157,6 +157,14 @@ def test_no_secret_in_a_key_leaves(home: Home, sink: Sink, agent: Agent) -> None
     assert [place for core, place in planter.places.items() if core.lower() in sent] == []
 
 
+def test_no_secret_leaves_as_a_key_that_looks_like_a_word(home: Home, sink: Sink) -> None:
+    planter, session = Planter("access key"), home.session()
+    for number in range(200):  # one in twenty is nothing but letters with digits at the end
+        session.tool_call("Mcp", {planter.secret(f"key {number}"): {"lastUsed": "2026-03-01"}})
+    agent = Inside(home, sink)
+    planter.assert_kept_home(agent.scan(), agent, sink)
+
+
 def test_no_secret_is_cut_before_it_is_found(home: Home, sink: Sink) -> None:
     session = home.session()
     token = f"ghp_{mixed('patch')}{mixed('cut')}"[:40]

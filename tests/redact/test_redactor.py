@@ -85,6 +85,14 @@ def test_a_secret_in_a_key_is_found(redactor: Redactor) -> None:
     assert DRAWN not in str(event)
 
 
+def test_a_secret_in_a_key_is_found_beside_an_id(redactor: Redactor) -> None:
+    value = secret("uuid", 9)
+    event = {"attributes": {f"curl https://ci:{DRAWN}@git.internal/commit_id": value}}
+    redactor.event(event)
+    assert DRAWN not in str(event)
+    assert list(event["attributes"].values()) == [value]
+
+
 def test_an_id_is_not_replaced_where_an_id_belongs(redactor: Redactor) -> None:
     value = secret("uuid", 9)
     event = {"session_id": value, "text": f"api_key: {value}"}

@@ -16,6 +16,9 @@ import pytest
 from tests.store.samples import NDJSON, event, lines
 from tests.web.pages import stored
 
+INTERFACES = Path("/proc/net/if_inet6")
+NEEDS_IPV6 = pytest.mark.skipif(not (INTERFACES.exists() and INTERFACES.read_text()), reason="needs IPv6")
+
 
 @contextmanager
 def started(*arguments: str | Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
@@ -55,13 +58,15 @@ def test_web_shows_the_store_to_anyone_with_the_full_address(tmp_path: Path) -> 
 @pytest.mark.skipif(
     os.getuid() != 0 or not Path("/usr/bin/python3").exists(), reason="only root can be somebody else for a moment"
 )
-def test_a_cookie_is_valid_only_for_the_user_who_signed_in(tmp_path: Path) -> None:
+@pytest.mark.parametrize("host", ["127.0.0.1", pytest.param("::1", marks=NEEDS_IPV6)])
+def test_a_cookie_is_valid_only_for_the_user_who_signed_in(tmp_path: Path, host: str) -> None:
     database = stored(tmp_path / "events.db", [event(text="A prompt", origin="human")])
+    (tmp_path / "token").write_text("team-secret\n")
+    where = ("--host", host, "--port", "0", "--database", database, "--token-file", tmp_path / "token")
     ask = "import sys, urllib.request as u; u.urlopen(u.Request(sys.argv[1], headers={'Cookie': sys.argv[2]}))"
-    with started("web", "--no-open", "--database", database) as (_, address):
-        site = address.partition("?")[0]
+    with started("receive", "--web", *where) as (_, site):
         with httpx.Client() as browser:
-            cookie = browser.get(address).headers["set-cookie"].partition(";")[0]
+            cookie = browser.get(f"{site}?token=team-secret").headers["set-cookie"].partition(";")[0]
         for user, code in (
             (0, 0),
             (65534, 1),

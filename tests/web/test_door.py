@@ -81,6 +81,8 @@ def test_a_ticket_works_only_once(browser: Browser) -> None:
         ("store.example:8080", 401),
         ("rebound.example:8080", 421),
         ("127.0.0.1.rebound.example:8080", 421),
+        ("127.0.0.1:8080/static/?", 421),  # a path in it could be taken for that of the request
+        ("[::1]:8080/static/?", 421),
         ("", 421),
     ],
 )

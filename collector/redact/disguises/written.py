@@ -1,7 +1,8 @@
 """How a text is written: terminal colours and other escapes, invisible characters, labels in other scripts.
 
-In: a string. Out: a view of it in plain writing: escapes and invisible characters are left out, a label for passwords,
-tokens or keys becomes its English word, and every other letter beyond Latin-1 becomes a blank.
+In: a string. Out: a view of it in plain writing: escapes and invisible characters are left out, the signs that JSON
+escapes in URLs are themselves, a label for passwords, tokens or keys becomes its English word, and every other letter
+beyond Latin-1 becomes a blank.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ _INVISIBLE = (
     "\u00ad\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2061\u2062\u2063\u2064\u2066\u2067\u2068"
     "\u2069\ufeff"
 )
+_IN_URLS = {"/": "/", "u0026": "&", "u003d": "=", "u002b": "+"}  # how PHP, Go and .NET write signs of a URL in JSON
 _PASSWORDS = """
     비밀번호 패스워드 암호 비번 パスワード 暗証番号 合言葉 密码 密碼 口令 通行码 пароль парола лозинка гасло пассворд
     парол κωδικός_πρόσβασης κωδικος_προσβασης κωδικός συνθηματικό סיסמה סיסמא كلمة_المرور كلمة_السر كلمه_المرور رمز_عبور
@@ -69,7 +71,7 @@ _beyond_latin = frozenset(_INVISIBLE) - {"\xad"} | frozenset(
     if form.encode("latin-1", "ignore") != form.encode()
 )
 _ASCII = bytes(range(128))
-_escaped_escape = re.compile(rb"\\(?:u001[bB]|x1[bB]|033|e)\[")
+_escaped = re.compile(rb"\\(?:u001[bB]\[|x1[bB]\[|033\[|e\[|/|u0026)")
 _letters = re.compile(r"[^\W\d_\x00-\xff]+")
 _told = re.compile(rf"\s?(?:{_IS})\s?")
 _ENGLISH = ("password", "passwd", "token", "secret", "key", r"\bpw")
@@ -80,7 +82,10 @@ _behind = {
 # `?`, which stands for other letters, is rarer than the words before it: starting from it takes 3 us, not 100.
 _JUST_BEFORE = "|".join(rf"(?<={word}\?)|(?<={word}\s\?)" for word in _ENGLISH)
 _english_before_others = re.compile(rf"(?i)\?(?<!\?\?)(?:{_JUST_BEFORE})".encode())
-_token = re.compile(rf"(?P<nothing>{_ESCAPE}|[{_INVISIBLE}])|{_LABELS}|(?P<sign>[{''.join(_SIGNS)}])")
+_token = re.compile(
+    rf"(?P<nothing>{_ESCAPE}|[{_INVISIBLE}])|{_LABELS}|(?P<sign>[{''.join(_SIGNS)}])"
+    rf"|\\{{1,3}}(?P<in_url>{'|'.join(_IN_URLS)}|u003D|u002B)"
+)
 # The characters that a token begins with: a class alone is found twenty times faster than a choice of patterns.
 _beginning = re.compile(f"[\x1b\\\\{''.join(sorted(_telling_letters))}{''.join(_SIGNS)}]")
 
@@ -90,7 +95,7 @@ def is_disguised(text: bytes, beyond: str) -> bool:
     `text` is all of them as the scanner sees them, `beyond` as they are, if anything is beyond Latin-1. All ASCII is
     dropped from the latter first (6 us for 3 kB with 20 other characters in it; a pattern, or an error handler, takes
     twice that)."""
-    if b"\x1b" in text or SOFT_HYPHEN in text or (b"\\" in text and _escaped_escape.search(text)):
+    if b"\x1b" in text or SOFT_HYPHEN in text or (b"\\" in text and _escaped.search(text)):
         return True
     if not beyond:
         return False
@@ -107,7 +112,9 @@ def plain_view(index: int, text: str) -> View | None:
         kind = found.lastgroup or ""
         view.add(_blanked(text[at : found.start()]), at, found.start())
         at = found.end()
-        is_disguise = is_disguise or kind != "sign"
+        # An escaped slash is a URL's if a colon stands before it; patterns and commands escape slashes, too.
+        is_plain = kind == "sign" or (found["in_url"] == "/" and text[found.start() - 1 : found.start()] != ":")
+        is_disguise = is_disguise or not is_plain
         if kind in _WORDS:
             view.add(_WORDS[kind], *found.span())
             if told := _told.match(text, at):
@@ -115,6 +122,8 @@ def plain_view(index: int, text: str) -> View | None:
                 at = told.end()
         elif kind == "is":
             view.add("is " if text[found.start() - 1] == " " else " is ", *found.span())
+        elif kind == "in_url":
+            view.add(_IN_URLS[found[kind].lower()], *found.span())
         elif kind == "sign":
             view.add(_SIGNS[found[0]], *found.span())
     view.add(_blanked(text[at:]), at, len(text))

@@ -21,8 +21,11 @@ MOST_KEYS = 20_000
 
 PLAIN, TELLING, SIBLING, CONTEXT = range(4)
 
-# The first character decides which alternative applies, so that a long key is not tried over and over.
-_PART = r"(?:[A-Za-z]{1,31}\d{0,3}|\d{1,3}[A-Za-z]{0,12}|)"
+# The first characters decide which alternative applies, so that a long key is not tried over and over. A word has no
+# capital but its first letter, and the words of camel case have four letters or more: one AWS key in twenty consists of
+# letters with a digit at the end, and must be scanned.
+_WORDS = r"[A-Z]?[a-z]{1,31}(?:[A-Z][a-z]{3,31})*(?:I[dD])?"
+_PART = rf"(?:(?:{_WORDS}|[A-Z]{{1,12}})\d{{0,3}}|\d{{1,3}}[a-z]{{0,12}}|)"
 _plain = re.compile(rf"{_PART}(?:[_./ -]{_PART})*")
 _sibling_keys = frozenset(
     {"value", "Value", "default", "defaultValue", "default_value", "secretValue", "ParameterValue", "text"}

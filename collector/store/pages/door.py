@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import ipaddress
+import re
 import secrets
 from collections.abc import Callable
 from urllib.parse import parse_qs, parse_qsl, urlencode
@@ -38,6 +39,7 @@ HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
 SignIn = Callable[[str, str], Response]  # a complaint, and the place to go to afterwards
+_host = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[\w.-]+)(?::\d{1,5})?", re.ASCII)
 
 
 class Door:
@@ -73,7 +75,9 @@ class Door:
 
     async def _answer(self, request: Request) -> Response | None:
         """The answer at the door; None lets the request in."""
-        headers, path = request.headers, request.url.path
+        # The path that chooses the page. `request.url` is put together from it and the Host header, so a Host with a
+        # slash in it could pretend, to some versions of Starlette, that another page was asked for.
+        headers, path = request.headers, request.scope["path"]
         if not self._is_known(headers.get("host", "")):
             return PlainTextResponse("This server does not answer to that name. Use the address it printed.", 421)
         if not _is_same_origin(request.url.scheme, headers):
@@ -133,10 +137,13 @@ class Door:
         return hmac.new(self._token, b"collector pages " + user.encode(), hashlib.sha256).hexdigest()
 
     def _is_known(self, host: str) -> bool:
-        """Whether a Host header is an address, or a name of ours."""
-        name = host.rpartition(":")[0] if not host.endswith("]") and ":" in host else host
+        """Whether a Host header is an address, or a name of ours, and nothing more than that and a port."""
+        found = _host.fullmatch(host)
+        if found is None:
+            return False
+        name = found[1].strip("[]")
         try:
-            ipaddress.ip_address(name.strip("[]"))
+            ipaddress.ip_address(name)
         except ValueError:
             return name.lower() in self._names
         return True

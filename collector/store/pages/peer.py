@@ -6,7 +6,7 @@ over a network, on other systems, and if it cannot be found. Nothing is opened b
 
 from __future__ import annotations
 
-import socket
+import ipaddress
 import sys
 from typing import Any
 
@@ -17,7 +17,10 @@ LOCAL, REMOTE, USER = 1, 2, 7  # columns
 
 def user_at(client: Any, server: Any) -> str:
     """The id of the user at the client's end."""
-    if not (client and server and client[0].startswith(LOOPBACK) and server[0].startswith(LOOPBACK)):
+    if not (client and server):
+        return ""
+    # A browser that calls this machine by the address it has in a network calls from that same address.
+    if client[0] != server[0] and not (client[0].startswith(LOOPBACK) and server[0].startswith(LOOPBACK)):
         return ""
     ends = _written(*client[:2]), _written(*server[:2])
     for path in LISTS:
@@ -34,5 +37,7 @@ def user_at(client: Any, server: Any) -> str:
 
 
 def _written(host: str, port: int) -> str:
-    """One end as the lists write it: the address as a number in this machine's byte order, then the port."""
-    return f"{int.from_bytes(socket.inet_aton(host), sys.byteorder):08X}:{port:04X}"
+    """One end as the lists write it: the address as numbers of 32 bits in this machine's byte order, then the port."""
+    packed = ipaddress.ip_address(host).packed
+    words = (int.from_bytes(packed[at : at + 4], sys.byteorder) for at in range(0, len(packed), 4))
+    return "".join(f"{word:08X}" for word in words) + f":{port:04X}"
