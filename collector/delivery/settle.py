@@ -172,7 +172,7 @@ class Settling:
 
     def _refuse(self, event: Sealed, reason: str) -> None:
         self._refused[event.id] = reason
-        log.warning("event refused", id=event.id, reason=reason)
+        log.warning("refused", id=event.id, reason=reason)
 
     def _halve(self, events: list[Sealed]) -> None:
         middle = len(events) // 2
@@ -199,7 +199,7 @@ class Settling:
         while pieces:
             piece, refusal = pieces.popleft()
             if len(piece) == 1:
-                self._blame(piece[0], reasons.REFUSED.because(refusal.reason))
+                self._blame(piece[0], reasons.REFUSED.because(refusal.reason), advice=refusal.advice)
                 continue
             middle = len(piece) // 2
             for half in (piece[:middle], piece[middle:]):
@@ -212,9 +212,7 @@ class Settling:
                     is_doubtful = False
             # Otherwise a thousand events would take a thousand requests, in each pass, before the first one is blamed.
             if is_doubtful and self._refuses_all_of(events):
-                raise self._halted(
-                    Halt(f"it refuses every event: {reasons.REFUSED.because(refusal.reason)}", REFUSES_EVERYTHING)
-                )
+                raise self._refuses_everything(reasons.REFUSED.because(refusal.reason), refusal.advice)
             is_doubtful = False
 
     def _refuses_all_of(self, events: list[Sealed]) -> bool:
@@ -224,14 +222,14 @@ class Settling:
         asked = [canary] if canary else [events[place] for place in sorted(spread)]
         return all(isinstance(self._post([event]), Refused) for event in asked)
 
-    def _blame(self, event: Sealed, reason: str, tolerated: int = SUSPICIOUS_AT_FIRST) -> None:
+    def _blame(self, event: Sealed, reason: str, tolerated: int = SUSPICIOUS_AT_FIRST, advice: str = "") -> None:
         """Marks an event as refused, but halts if the sink refuses one after another: then it is misconfigured."""
         in_a_row = self._health.note_refused()
         canary = self._health.canary
         # Before a whole backlog is quarantined, the canary decides: is it these events, or everything?
         is_suspicious = self._policy.may_halt and in_a_row >= (SUSPICIOUS_REFUSALS if canary else tolerated)
         if is_suspicious and not (canary and self._is_taken(canary)):
-            raise self._halted(Halt(f"it refuses every event: {reason}", REFUSES_EVERYTHING))
+            raise self._refuses_everything(reason, advice)
         self._refuse(event, reason)
 
     def _isolate(self, events: list[Sealed]) -> bool:
@@ -352,6 +350,9 @@ class Settling:
 
     def _unavailable(self, decision: Retry) -> SinkUnavailable:
         return SinkUnavailable(unavailable(self._address, decision.reason))
+
+    def _refuses_everything(self, reason: str, advice: str) -> SinkHalted:
+        return self._halted(Halt(f"it refuses everything: {reason}", advice or REFUSES_EVERYTHING))
 
     def _halted(self, verdict: Halt) -> SinkHalted:
         return SinkHalted(halted(self._address, verdict))

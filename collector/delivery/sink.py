@@ -83,10 +83,14 @@ class TooLarge:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Not stored because of something in the body. With `may_pass`, perhaps only for now: try a few more times."""
+    """Not stored because of something in the body. With `may_pass`, perhaps only for now: try a few more times.
+
+    `advice` says what a person can do if everything is refused.
+    """
 
     reason: str
     may_pass: bool = False
+    advice: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +147,7 @@ class Sink(Protocol):
 class Follower(Protocol):
     """Follows events in reading order, for a sink that needs more context than a batch. It sees every item of a source
     as it is read, before batches are made. What it adds to `Sealed.beside` travels with that event, and must not depend
-    on where reading began."""
+    on where reading began. If it is sealed itself, it is rendered apart from events."""
 
     def follow(
         self, key: str, offset: int, items: Iterable[Item], before: Callable[[int], Iterable[Item]]

@@ -45,7 +45,7 @@ class Deliverer:
     ) -> None:
         self.channel = channel
         self.policy = policy
-        self.health = Health(policy.clock)
+        self._health, self._companions_health = Health(policy.clock), Health(policy.clock)
         self._shutdown_timeout = shutdown_timeout
         self._interrupt = interrupt or Interrupt()
         self._observer = observer
@@ -60,7 +60,8 @@ class Deliverer:
         failure = FirstFailure(when_failing)
         flying: deque[Future[Receipt]] = deque()
         waiting = Waiting(self._interrupt, self.policy.clock)
-        self.health.begin()
+        self._health.begin()
+        self._companions_health.begin()
         try:
             for batch in batches:
                 flying.append(self._start(batch, waiting, failure))
@@ -76,6 +77,11 @@ class Deliverer:
             # However the walk ended, requests that are still being retried give up. If the sink accepts one after this,
             # there is no receipt, so its offsets stay and its events are sent again under the same ids (promise 1).
             waiting.abandon()
+
+    @property
+    def health(self) -> Health:
+        """What is known about the sink: about the path that is failing, if only one is."""
+        return self._health if self._companions_health.failing_since is None else self._companions_health
 
     def ask(self, event: Sealed) -> Posted:
         """Sends one event in one request, without retries, so that the caller learns whether the sink takes it."""
@@ -101,16 +107,27 @@ class Deliverer:
             future: Future[Receipt] = Future()
             future.set_result(Receipt(batch, []))  # queued with the requests: its offsets wait for theirs
             return future
-        settling = Settling(
-            batch,
-            self.channel.post,
-            self.health,
-            self.policy,
-            waiting,
-            self.channel.address,
-            when_failing=failure.happened,
-        )
-        return _done_by_a_thread("deliver", settling.receipt)
+
+        def settled(batch: Batch, health: Health) -> Receipt:
+            settling = Settling(
+                batch,
+                self.channel.post,
+                health,
+                self.policy,
+                waiting,
+                self.channel.address,
+                when_failing=failure.happened,
+            )
+            return settling.receipt()
+
+        def all_settled() -> Receipt:
+            # First what goes with the events: while a sink fails on that, it does not store the events at every try.
+            companions = batch.companions
+            sent = settled(companions, self._companions_health).sent_bytes if companions.events else 0
+            receipt = settled(batch, self._health)
+            return receipt._replace(sent_bytes=receipt.sent_bytes + sent)
+
+        return _done_by_a_thread("deliver", all_settled)
 
     def _land(self, future: Future[Receipt], failure: FirstFailure) -> Receipt:
         stopped_at: float | None = None
