@@ -150,3 +150,23 @@ def test_an_outage_is_never_blamed_on_an_event() -> None:
     receiver = Receiver(lambda _: httpx.Response(500 if next(down) else 200))
     receipts = settle(receiver, batch("good"), batch(*names(9)))
     assert [receipt.refused for receipt in receipts] == [[], []]
+
+
+@pytest.mark.parametrize("status", [403, 500])
+def test_a_sink_that_says_requests_come_too_fast_is_not_searched_in_vain(status: int) -> None:
+    count = itertools.count(1)
+    blocking = failing_on("e3", "e60", status=status)
+    receiver = Receiver(lambda ids: httpx.Response(429) if next(count) % 3 == 0 else blocking(ids))
+    [receipt] = settle(receiver, batch(*names(64)))
+    assert {thing.id for thing in receipt.refused} == {"e3", "e60"}
+    assert receiver.stored == set(names(64)) - {"e3", "e60"}
+
+
+@pytest.mark.parametrize(("share", "most"), [(100, 20), (20, 13), (5, 9)])
+def test_a_firewall_that_blocks_many_events_costs_few_requests_for_each(share: int, most: int) -> None:
+    bad = names(2000)[::share]
+    receiver = Receiver(failing_on(*bad, status=403))
+    receipts = settle(receiver, batch(*names(1000)), batch(*names(2000)[1000:]))
+    assert {thing.id for receipt in receipts for thing in receipt.refused} == set(bad)
+    assert receiver.stored == set(names(2000)) - set(bad)
+    assert len(receiver.requests) <= most * len(bad)
