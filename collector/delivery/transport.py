@@ -3,8 +3,8 @@
 In: a request from any sink, and the settings that all sinks share. Out: the answer, or the verdict that a failure
 amounts to. No retries here. Encryption and proxies depend on the URL alone, not on the sink.
 Invariants: the deadline covers the whole exchange, because httpx's time-outs start again with every byte that dribbles
-in. Bytes that a server sends beyond its answer are never taken for the next one: a refused batch would count as
-acknowledged.
+in. Bytes that a server sends beyond its answer are never taken for the next one, nor a success after half a request for
+one after all of it: what the server refused, or never had, would count as acknowledged.
 """
 
 from __future__ import annotations
@@ -165,11 +165,13 @@ class Exchange:
         self.has_more = False
         self._address = address
         self._stream: Any = None
+        self._is_half_sent = False
         self._headers = [(name.decode(), value.decode()) for name, value in client.headers.raw]
         self._extensions = {"trace": self._trace, "timeout": client.timeout.as_dict()}
 
     def send(self, method: str, url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
         """Sends one request and returns its answer."""
+        self._is_half_sent = False
         # Built here rather than by the client, which would merge URLs and headers anew for every request: 0.2 ms.
         named = {name.lower() for name in headers}
         mine = [(name, value) for name, value in self._headers if name.lower() not in named]
@@ -183,6 +185,8 @@ class Exchange:
         )
         response = self.client.send(request, stream=True)
         try:
+            if self._is_half_sent and response.is_success:  # httpx passes on any answer, for the sake of a 413
+                raise httpx.WriteError(f"it answered HTTP {response.status_code} before it had the whole request")
             parts: list[bytes] = []
             size = 0
             stream: Any = response.stream  # raw, as on the wire: httpx would decompress it without a limit
@@ -211,6 +215,8 @@ class Exchange:
         """Called by httpx at every step of an exchange; the steps that open a connection provide its stream."""
         if event.endswith(("connect_tcp.complete", "start_tls.complete")):
             self._stream = details["return_value"]
+        elif event.endswith(".failed") and ".send_request" in event:
+            self._is_half_sent = True
         elif event.endswith("connect_tcp.started"):
             _find(details["host"], details["port"], details["timeout"])
 

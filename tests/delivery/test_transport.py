@@ -183,6 +183,20 @@ def test_an_answer_that_is_not_http_is_a_transient_failure(said: bytes) -> None:
         assert isinstance(post(url, SinkSettings()), Retry)
 
 
+@pytest.mark.parametrize("status", [200, 204])
+def test_a_success_before_the_whole_request_was_sent_acknowledges_nothing(status: int) -> None:
+    def answer_and_reset(connection: socket.socket, closing: threading.Event) -> None:
+        connection.sendall(f"HTTP/1.1 {status} X\r\nContent-Length: 0\r\n\r\n".encode())
+        connection.close()  # most of the body is unread
+
+    with talking(answer_and_reset) as url:
+        transport = Transport(SinkSettings(compression="none"), url)
+        said, _ = transport.post(Request(b"x" * 30_000_000, {}))
+        transport.close()
+    assert isinstance(said, Retry)
+    assert said.may_be_poison  # a smaller request may fit
+
+
 def test_an_unusual_status_is_an_answer_like_any_other() -> None:
     with talking(lambda connection, closing: connection.sendall(b"HTTP/1.1 999 What\r\n\r\n")) as url:
         assert isinstance(post(url, SinkSettings()), Answer)
