@@ -68,6 +68,7 @@ class Transport:
         self._sign = sign
         self._clients = Clients(settings, url, credentials, transport, renewed)
         self._proxy = self._clients.proxy
+        self._behind = f"; {self._proxy}" if self._proxy else ""
         self._is_closed = False
         self._idle = deque([self._connected()])  # made here, so that a mistake shows at the start
 
@@ -92,15 +93,14 @@ class Transport:
                 answer = exchange.send(request.method, url, body, headers)
             return answer, len(body)
         except httpx.ConnectTimeout:
-            behind = f"; {self._proxy}" if self._proxy else ""
-            return Retry(f"no connection within {self._connect_timeout:g} seconds{behind}"), 0
+            return Retry(f"no connection within {self._connect_timeout:g} seconds{self._behind}"), 0
         except httpx.TimeoutException as error:
             has_seen_it = isinstance(error, httpx.ReadTimeout)
-            return Retry(f"no answer within {self._timeout:g} seconds", may_be_poison=has_seen_it), 0
+            return Retry(f"no answer within {self._timeout:g} seconds{self._behind}", may_be_poison=has_seen_it), 0
         except httpx.HTTPError as error:
             if exchange.is_overdue:
                 # Leaves out the extra seconds for the body: a reason is logged only once if its text stays the same.
-                return Retry(f"the answer was not complete within {self.deadline:g} seconds"), 0
+                return Retry(f"the answer was not complete within {self.deadline:g} seconds{self._behind}"), 0
             return failure(error, self._settings, self._proxy), 0
         except (httpx.InvalidURL, ValueError) as error:
             return Halt(f"the URL cannot be used ({error})", "Check sink.url."), 0

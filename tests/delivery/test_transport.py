@@ -257,7 +257,7 @@ def test_an_unreachable_proxy_is_a_transient_failure(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("https_proxy", f"http://me:not-a-word@127.0.0.1:{free}")
     verdict = post("https://sink.invalid/")
     assert isinstance(verdict, Retry)
-    assert "the proxy cannot be reached" in verdict.reason
+    assert "no connection through the proxy" in verdict.reason
     assert "not-a-word" not in verdict.reason
 
 
