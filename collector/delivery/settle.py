@@ -242,24 +242,25 @@ class Settling:
         canary = self._canary(events)
         if canary is None:
             return False
-        failing, suspects = [events], list[Sealed]()
-        while failing:
-            # The latest next, and its halves: single events are where it shows if the sink fails on everything.
-            piece = failing.pop()
-            if len(piece) == 1:
-                suspects += piece
+        pieces, suspects = [events], list[Sealed]()
+        is_split, known = False, len(self._refused)
+        while pieces:
+            piece = pieces.pop()
+            decision = self._post_until_decided(piece, may_pass=False)
+            if not isinstance(decision, Retry | Halt):
+                self._act(piece, decision)
+            elif len(piece) > 1:
+                middle, is_split = len(piece) // 2, True
+                # The first half next, and its halves: single events are where it shows if the sink fails on everything.
+                pieces += (piece[middle:], piece[:middle])
             else:
-                middle = len(piece) // 2
-                for half in (piece[middle:], piece[:middle]):
-                    decision = self._post_until_decided(half, may_pass=False)
-                    if isinstance(decision, Retry | Halt):
-                        failing.append(half)
-                    else:
-                        self._act(half, decision)
-            if len(suspects) == SUSPECTS or not failing:
+                suspects += piece
+            if suspects and (len(suspects) == SUSPECTS or not pieces):
                 if not self._confirm(suspects, canary):
                     return False
                 suspects = []
+        if is_split and len(self._refused) == known:  # it takes them all, but not at once: it may be too slow for that
+            self._health.note_too_large(sum(len(event.body) for event in events))
         return True
 
     def _confirm(self, suspects: list[Sealed], canary: Sealed) -> bool:

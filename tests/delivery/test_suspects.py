@@ -83,6 +83,21 @@ def test_a_request_that_always_times_out_is_split() -> None:
     assert (receipt.refused, receiver.stored) == ([], set(names(9)))
 
 
+@pytest.mark.parametrize("how", [httpx.ReadTimeout("no answer"), 403, 502])
+def test_a_sink_that_fails_on_large_requests_is_soon_sent_smaller_ones(how: httpx.ReadTimeout | int) -> None:
+    def rule(ids: list[str]) -> httpx.Response:
+        if len(ids) <= 20:
+            return httpx.Response(200)
+        if isinstance(how, int):
+            return httpx.Response(how)
+        raise how
+
+    receiver = Receiver(rule)
+    receipts = settle(receiver, *(batch(*names(80)) for _ in range(6)))
+    assert [receipt.refused for receipt in receipts] == [[]] * 6
+    assert [len(ids) for ids in receiver.requests][-16:] == [20] * 16
+
+
 def test_poison_at_both_ends_of_the_first_batch_does_not_look_like_an_outage() -> None:
     receiver = Receiver(failing_on("e0", "e8", status=500))
     [receipt] = settle(receiver, batch(*names(9)))
