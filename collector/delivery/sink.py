@@ -166,6 +166,7 @@ class SinkType(Generic[OptionsT]):
     options that conflict with the settings that all sinks share. `lookup` makes the request that looks for an event
     sent at a given time: if the event's id is in the answer, the receiver has it. So if errors quote the request, it
     must not contain the id in one piece. None: the receiver cannot be queried at the address that events are sent to.
+    `accompanied` adds to a test event what a follower would, so that a check covers all paths of the receiver.
     """
 
     name: str
@@ -180,6 +181,7 @@ class SinkType(Generic[OptionsT]):
     signer: Callable[[OptionsT], Signer] | None = None
     check: Callable[[OptionsT, SinkSettings], None] = lambda _options, _settings: None
     lookup: Callable[[OptionsT, Sealed, float], Request] | None = None
+    accompanied: Callable[[OptionsT, Sealed], Sealed] = lambda _, event: event
 
     @property
     def is_here(self) -> bool:

@@ -19,6 +19,7 @@ from collector.delivery.channel import Channel, Posted
 from collector.delivery.complaints import unavailable
 from collector.delivery.health import Health
 from collector.delivery.settle import Policy, Settling
+from collector.delivery.sink import Accepted
 from collector.delivery.waiting import POLL_SECONDS, Waiting
 from collector.errors import Stopped
 from collector.flow.batch import Batch
@@ -84,8 +85,13 @@ class Deliverer:
         return self._health if self._companions_health.failing_since is None else self._companions_health
 
     def ask(self, event: Sealed) -> Posted:
-        """Sends one event in one request, without retries, so that the caller learns whether the sink takes it."""
-        return self.channel.post([event], Waiting(self._interrupt, self.policy.clock))
+        """Sends one event, and first what goes with it, without retries. The first failure decides."""
+        waiting = Waiting(self._interrupt, self.policy.clock)
+        for companion in Batch([event], [("", 0)]).companions.events:
+            posted = self.channel.post([companion], waiting)
+            if not isinstance(posted.verdict, Accepted):
+                return posted
+        return self.channel.post([event], waiting)
 
     def ask_within(self, event: Sealed, seconds: float, *, after_stop: bool = False) -> Posted | None:
         """Like `ask`, but for at most `seconds`, and not beyond a stop unless `after_stop`. None if no answer came."""

@@ -24,7 +24,7 @@ from collector.delivery.lenient_json import CutShort
 from collector.delivery.otlp import json_form, mapping, protobuf
 from collector.delivery.otlp.conversation import Completed
 from collector.delivery.otlp.records import SCOPE, Attributes, Context, Group, LogRecord
-from collector.delivery.otlp.tracer import Tracer
+from collector.delivery.otlp.tracer import Tracer, with_canary_span
 from collector.delivery.sink import (
     Accepted,
     Answer,
@@ -162,4 +162,5 @@ SINK = SinkType(
     options=OtlpOptions,
     make=OtlpSink,
     follower=lambda options: Tracer(machine()) if options.traces else None,
+    accompanied=lambda options, event: with_canary_span(event, machine()) if options.traces else event,
 )
