@@ -36,6 +36,7 @@ log = get_logger()
 DEADLINES = Deadlines()  # shared by all sinks, so that a process has only one thread for them
 MAX_ANSWER_BYTES = 1_000_000
 CHECK_SIGNER = "Requests to this sink are signed: docs/sinks.md says where the keys are looked up."
+MOST_COOKIES = 20  # a load balancer needs one; a firewall may set another with every answer, and refuse them all later
 SLOWEST_UPLOAD = 10_000  # bytes a second: the deadline is extended by the time the body takes at this rate
 
 
@@ -172,6 +173,8 @@ class Exchange:
     def send(self, method: str, url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
         """Sends one request and returns its answer."""
         self._is_half_sent = False
+        if len(self.client.cookies) > MOST_COOKIES:
+            self.client.cookies.clear()
         # Built here rather than by the client, which would merge URLs and headers anew for every request: 0.2 ms.
         named = {name.lower() for name in headers}
         mine = [(name, value) for name, value in self._headers if name.lower() not in named]

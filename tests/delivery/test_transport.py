@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import socket
 import threading
 import time
@@ -291,3 +292,15 @@ def test_each_header_is_sent_once_and_a_load_balancers_cookies_are_returned() ->
     assert len(names) == len(set(names))
     assert (seen[0]["content-type"], seen[0]["x-team"]) == ("application/x-ndjson", "blue")
     assert [headers.get("cookie") for headers in seen] == [None, "node=7"]
+
+
+def test_cookies_do_not_pile_up_until_a_sink_refuses_the_headers() -> None:
+    numbers = itertools.count()
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        is_too_large = len(request.headers.get("cookie", "")) > 8_000
+        return httpx.Response(400 if is_too_large else 200, headers={"Set-Cookie": f"n{next(numbers)}={'x' * 100}"})
+
+    way = Transport(SinkSettings(), "http://localhost/in", None, httpx.MockTransport(answer))
+    answers = [way.post(REQUEST)[0] for _ in range(200)]
+    assert {said.status for said in answers if isinstance(said, Answer)} == {200}
