@@ -133,12 +133,8 @@ class Sink(Protocol):
     def limits(self) -> SinkLimits:
         """Larger requests are halved and larger events cut before anything is sent."""
 
-    def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
-        """The requests for these events, the same every time. `key` identifies them: a repeat has the same key.
-
-        They are sent in order, and the events count as acknowledged once every request is. If one fails, all of them
-        are sent again, so each must be harmless to repeat.
-        """
+    def render(self, events: Sequence[Sealed], key: str) -> Request:
+        """The request for these events, the same every time. `key` identifies it: a repeat has the same key."""
 
     def classify(self, answer: Answer) -> Verdict | Pending:
         """What an answer means for the events that were sent. Never raises, whatever a server says."""

@@ -72,7 +72,7 @@ class Preview:
         for batch in batches(self._items(), self._flow.limits):
             for events in filter(None, (batch.companions.events, batch.events)):
                 key = idempotency_key(events)
-                yield from (request.body for request in self._flow.deliverer.channel.sink.render(events, key))
+                yield self._flow.deliverer.channel.sink.render(events, key).body
 
     @property
     def why_empty(self) -> WhyEmpty:

@@ -99,8 +99,7 @@ def each_batch(flow: Flow, do: Callable[[Batch], object]) -> None:
 def compressed(flow: Flow, batch: Batch) -> None:
     """Renders a batch and compresses its requests."""
     for events in filter(None, (batch.companions.events, batch.events)):
-        for request in flow.deliverer.channel.sink.render(events, idempotency_key(events)):
-            COMPRESSIONS[COMPRESSION](request.body)
+        COMPRESSIONS[COMPRESSION](flow.deliverer.channel.sink.render(events, idempotency_key(events)).body)
 
 
 def deliver_all(flow: Flow) -> None:

@@ -188,7 +188,7 @@ def test_rejections_without_a_known_id_quarantine_every_possible_event(
 
 def test_an_event_that_cannot_be_rendered_costs_exactly_itself() -> None:
     class Clumsy(HttpSink):
-        def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
+        def render(self, events: Sequence[Sealed], key: str) -> Request:
             if any(event.id == "e3" for event in events):
                 raise OverflowError("a number that no field holds")
             return super().render(events, key)

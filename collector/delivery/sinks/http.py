@@ -86,7 +86,7 @@ class HttpSink:
         self._retry_statuses = frozenset(chosen.retry_statuses)
         self._clock = clock
 
-    def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
+    def render(self, events: Sequence[Sealed], key: str) -> Request:
         """The events unchanged, with what the format puts around and between them."""
         before, between, after = self._around
         bodies = [event.body for event in events] or [b""]
@@ -95,7 +95,7 @@ class HttpSink:
         bodies[-1] += after
         body = between.join(bodies)
         headers = {"Content-Type": self._content_type, "Idempotency-Key": key}
-        return [Request(body, headers, events=len(events))]
+        return Request(body, headers, events=len(events))
 
     def classify(self, answer: Answer) -> Verdict:
         """Judges by the status; the body only refines a 2xx."""

@@ -84,13 +84,13 @@ class OtlpSink:
         self._machine = machine()
         self._clock = clock
 
-    def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
+    def render(self, events: Sequence[Sealed], key: str) -> Request:
         """A request with events or with spans, grouped by client and installation into resources."""
         said, url = (SCOPE, __version__), mapping.SCHEMA_URL
         headers = {"Content-Type": self._form.CONTENT_TYPE, "Idempotency-Key": key}
         if spans := [made for event in events for made in event.beside if isinstance(made, Completed)]:
-            return [Request(self._form.traces(_grouped(spans), said, url), headers, TRACES)]
-        return [Request(self._form.logs(_grouped(map(self._record, events)), said, url), headers, LOGS)]
+            return Request(self._form.traces(_grouped(spans), said, url), headers, TRACES)
+        return Request(self._form.logs(_grouped(map(self._record, events)), said, url), headers, LOGS)
 
     def _record(self, sealed: Sealed) -> tuple[Attributes, LogRecord]:
         event = fields_of(sealed)
