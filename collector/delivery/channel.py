@@ -78,9 +78,9 @@ class Channel:
         self._lock = threading.Lock()
 
     def post(self, events: Sequence[Sealed], waiting: Waiting) -> Posted:
-        """Sends these events, usually in one request. The first request that is not accepted decides for all events."""
+        """Sends these events in one request."""
         try:
-            requests = self.sink.render(events, idempotency_key(events))
+            request = self.sink.render(events, idempotency_key(events))
         except MemoryError:  # not the event's fault: it is sent once there is room
             raise
         except Exception as error:  # noqa: BLE001 - the event to blame will be found, and costs exactly itself
@@ -89,22 +89,11 @@ class Channel:
             return Posted(Refused(f"it cannot be encoded for this sink: {type(error).__name__}"), was_asked=False)
         most = self.sink.limits.body
         # No need to run into a known limit: this is what a 413 would say, without the upload.
-        if most is not None and any(len(request.body) > most for request in requests):
+        if most is not None and len(request.body) > most:
             return Posted(TooLarge(f"the sink accepts at most {most} bytes"), was_asked=False)
-        accepted, all_sent, answer = Accepted(), 0, None
-        for request in requests:
-            verdict, sent, answer, _ = self._post_one(request, waiting)
-            all_sent += sent
-            if not isinstance(verdict, Accepted):
-                return Posted(verdict, all_sent, answer)
-            accepted = Accepted(
-                accepted.rejected | verdict.rejected,
-                accepted.duplicates + verdict.duplicates,
-                accepted.later | verdict.later,
-                accepted.unnamed + verdict.unnamed,
-                accepted.remark or verdict.remark,
-            )
-        return Posted(_about(events, accepted), all_sent, answer)
+        posted = self._post_one(request, waiting)
+        said = posted.verdict
+        return posted._replace(verdict=_about(events, said)) if isinstance(said, Accepted) else posted
 
     def ask(self, request: Request, waiting: Waiting) -> Answer | Retry | Halt:
         """Sends one request that asks about events rather than carrying any; never during a standstill."""

@@ -23,8 +23,8 @@ class DrySink:
         """The real sink's, so that batches are cut as they would be for it."""
         return self._sink.limits
 
-    def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
-        """The requests that would be sent, because their size is counted."""
+    def render(self, events: Sequence[Sealed], key: str) -> Request:
+        """The request that would be sent, because its size is counted."""
         return self._sink.render(events, key)
 
     def classify(self, answer: Answer) -> Verdict:

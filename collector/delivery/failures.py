@@ -52,7 +52,7 @@ def failure(error: httpx.HTTPError, settings: SinkSettings, proxy: Proxy | None)
         refusal = f"the proxy refused ({error})" + (f"; {proxy}" if proxy else "")
         return Halt(refusal, CHECK_PROXY) if str(error)[:1] == "4" else Retry(refusal)
     if isinstance(error, httpx.ConnectError) and proxy is not None:
-        return Retry(f"the proxy cannot be reached ({error}); {proxy}")
+        return Retry(f"no connection through the proxy ({error}); {proxy}")  # to it, or from it to the sink
     if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError):  # the text may quote a header's value
         return Halt(f"the request could not be made ({type(error).__name__})", "Check sink.url and sink.headers.")
     if isinstance(error, httpx.RemoteProtocolError) and str(settings.url).lower().startswith("http:"):

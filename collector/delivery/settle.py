@@ -34,7 +34,8 @@ log = get_logger()
 SUSPICIOUS_REFUSALS = 10  # in a row, from a sink that is known to take events
 SUSPICIOUS_AT_FIRST = 2  # in a row, from one that has never taken any
 SMALLEST_CUT = 2_000  # bytes; an event that is too large even at this size is quarantined
-CONFIRMATIONS = 3  # further failures, with the canary accepted before each, before an event is blamed
+SUSPECTS = 10  # events that are tried in turn before they are blamed
+CONFIRMATIONS = 9  # further failures in a row of such suspects, together, while the canary is accepted
 REFUSES_EVERYTHING = (
     "This looks like a wrong address or sink.type, not bad events: check the [sink] section, and what the sink or a "
     "proxy in front of it allows."
@@ -43,6 +44,10 @@ REFUSES_EVERYTHING = (
 
 def _may_pass(verdict: Verdict) -> bool:
     return isinstance(verdict, Retry) or (isinstance(verdict, Refused) and verdict.may_pass)
+
+
+def _may_be_about_events(verdict: Verdict) -> bool:
+    return not isinstance(verdict, Retry) or verdict.may_be_poison
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +170,7 @@ class Settling:
 
     def _refuse(self, event: Sealed, reason: str) -> None:
         self._refused[event.id] = reason
-        log.warning("event refused", id=event.id, reason=reason)
+        log.warning("refused", id=event.id, reason=reason)
 
     def _halve(self, events: list[Sealed]) -> None:
         middle = len(events) // 2
@@ -192,7 +197,7 @@ class Settling:
         while pieces:
             piece, refusal = pieces.popleft()
             if len(piece) == 1:
-                self._blame(piece[0], reasons.REFUSED.because(refusal.reason))
+                self._blame(piece[0], reasons.REFUSED.because(refusal.reason), advice=refusal.advice)
                 continue
             middle = len(piece) // 2
             for half in (piece[:middle], piece[middle:]):
@@ -205,9 +210,7 @@ class Settling:
                     is_doubtful = False
             # Otherwise a thousand events would take a thousand requests, in each pass, before the first one is blamed.
             if is_doubtful and self._refuses_all_of(events):
-                raise self._halted(
-                    Halt(f"it refuses every event: {reasons.REFUSED.because(refusal.reason)}", REFUSES_EVERYTHING)
-                )
+                raise self._refuses_everything(reasons.REFUSED.because(refusal.reason), refusal.advice)
             is_doubtful = False
 
     def _refuses_all_of(self, events: list[Sealed]) -> bool:
@@ -217,14 +220,14 @@ class Settling:
         asked = [canary] if canary else [events[place] for place in sorted(spread)]
         return all(isinstance(self._post([event]), Refused) for event in asked)
 
-    def _blame(self, event: Sealed, reason: str, tolerated: int = SUSPICIOUS_AT_FIRST) -> None:
+    def _blame(self, event: Sealed, reason: str, tolerated: int = SUSPICIOUS_AT_FIRST, advice: str = "") -> None:
         """Marks an event as refused, but halts if the sink refuses one after another: then it is misconfigured."""
         in_a_row = self._health.note_refused()
         canary = self._health.canary
         # Before a whole backlog is quarantined, the canary decides: is it these events, or everything?
         is_suspicious = self._policy.may_halt and in_a_row >= (SUSPICIOUS_REFUSALS if canary else tolerated)
         if is_suspicious and not (canary and self._is_taken(canary)):
-            raise self._halted(Halt(f"it refuses every event: {reason}", REFUSES_EVERYTHING))
+            raise self._refuses_everything(reason, advice)
         self._refuse(event, reason)
 
     def _isolate(self, events: list[Sealed]) -> bool:
@@ -232,30 +235,55 @@ class Settling:
         canary = self._canary(events)
         if canary is None:
             return False
-        pieces = [events]
+        pieces, suspects = [events], list[Sealed]()
+        is_split, known = False, len(self._refused)
         while pieces:
             piece = pieces.pop()
-            decision = self._post(piece)
+            decision = self._post_until_decided(piece, may_pass=False)
             if not isinstance(decision, Retry | Halt):
                 self._act(piece, decision)
             elif len(piece) > 1:
-                middle = len(piece) // 2
+                middle, is_split = len(piece) // 2, True
                 # The first half next, and its halves: single events are where it shows if the sink fails on everything.
                 pieces += (piece[middle:], piece[:middle])
             else:
-                decision = self._post_until_decided(piece)
-                # A status that halts was not tried again, so it takes more of them to be as sure.
-                confirmations = CONFIRMATIONS if isinstance(decision, Retry) else 2 * CONFIRMATIONS
-                for _ in range(confirmations):  # alternating with the canary: a flaky sink is no event's fault
-                    if isinstance(decision, Retry | Halt):
-                        if not self._is_taken(canary):
-                            return False
-                        decision = self._post(piece)
+                suspects += piece
+            if suspects and (len(suspects) == SUSPECTS or not pieces):
+                if not self._confirm(suspects, canary):
+                    return False
+                suspects = []
+        if is_split and len(self._refused) == known:  # it takes them all, but not at once: it may be too slow for that
+            self._health.note_too_large(sum(len(event.body) for event in events))
+        return True
+
+    def _confirm(self, suspects: list[Sealed], canary: Sealed) -> bool:
+        """Marks those as refused that go on failing. False if the sink is not healthy.
+
+        They are tried in turn, after the canary each time: a flaky sink is no event's fault. If it accepts one after
+        all, it may be flaky, so the others have to fail as often again. Trying each alone would take three times as
+        many requests if a firewall blocks many events.
+        """
+        tries, rounds, confirmed, is_given_time = self._policy.retry.poison_tries, 0, 0, False
+        failing = [(event, "") for event in suspects]
+        while failing and (confirmed < CONFIRMATIONS or rounds < (tries if is_given_time else 2)):
+            if is_given_time and rounds < tries:
+                self._waiting.pause(backoff(rounds - 1, self._policy.retry, uniform=self._policy.uniform))
+            if not self._is_taken(canary):
+                return False
+            tried, failing = failing, []
+            for event, _ in tried:
+                decision = self._post_until_decided([event], may_pass=False)
                 if isinstance(decision, Retry | Halt):
-                    self._refuse(piece[0], reasons.POISON.because(decision.reason))
-                    self._health.note_blamed()
+                    failing.append((event, decision.reason))
+                    confirmed += 1
+                    is_given_time = is_given_time or isinstance(decision, Retry)
                 else:
-                    self._act(piece, decision)
+                    self._act([event], decision)
+                    confirmed = 0
+            rounds += 1
+        for event, reason in failing:
+            self._refuse(event, reasons.POISON.because(reason))
+        self._health.note_blamed()
         return True
 
     def _canary(self, events: list[Sealed]) -> Sealed | None:
@@ -282,7 +310,7 @@ class Settling:
 
     def _is_taken(self, event: Sealed) -> bool:
         """Whether the sink accepts this event now."""
-        decision = self._post([event])
+        decision = self._post_until_decided([event], may_pass=False)
         return (
             isinstance(decision, Accepted)
             and not decision.unnamed
@@ -291,10 +319,11 @@ class Settling:
 
     def _post_until_decided(self, events: list[Sealed], *, may_pass: bool = True) -> Verdict:
         """Posts until the answer is anything but `try again`. Returns a Retry only if the events are suspect. Without
-        `may_pass`, a refusal that may pass counts as one that does not."""
+        `may_pass`, an answer that may be about the events counts even if it may pass: only one that cannot be, such as
+        that requests come too fast, is waited for."""
         retrying = tenacity.Retrying(
             retry=tenacity.retry_if_result(
-                lambda verdict: isinstance(verdict, Retry) or (may_pass and _may_pass(verdict))
+                lambda verdict: _may_pass(verdict) and (may_pass or not _may_be_about_events(verdict))
             ),
             wait=self._wait,
             stop=self._is_enough,
@@ -345,6 +374,9 @@ class Settling:
 
     def _unavailable(self, decision: Retry) -> SinkUnavailable:
         return SinkUnavailable(unavailable(self._address, decision.reason))
+
+    def _refuses_everything(self, reason: str, advice: str) -> SinkHalted:
+        return self._halted(Halt(f"it refuses everything: {reason}", advice or REFUSES_EVERYTHING))
 
     def _halted(self, verdict: Halt) -> SinkHalted:
         return SinkHalted(halted(self._address, verdict))

@@ -83,10 +83,14 @@ class TooLarge:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Not stored because of something in the body. With `may_pass`, perhaps only for now: try a few more times."""
+    """Not stored because of something in the body. With `may_pass`, perhaps only for now: try a few more times.
+
+    `advice` says what a person can do if everything is refused.
+    """
 
     reason: str
     may_pass: bool = False
+    advice: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +132,8 @@ class Sink(Protocol):
     def limits(self) -> SinkLimits:
         """Larger requests are halved and larger events cut before anything is sent."""
 
-    def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
-        """The requests for these events, the same every time. `key` identifies them: a repeat has the same key.
-
-        They are sent in order, and the events count as acknowledged once every request is. If one fails, all of them
-        are sent again, so each must be harmless to repeat.
-        """
+    def render(self, events: Sequence[Sealed], key: str) -> Request:
+        """The request for these events, the same every time. `key` identifies it: a repeat has the same key."""
 
     def classify(self, answer: Answer) -> Verdict | Pending:
         """What an answer means for the events that were sent. Never raises, whatever a server says."""
@@ -142,7 +142,7 @@ class Sink(Protocol):
 class Follower(Protocol):
     """Follows events in reading order, for a sink that needs more context than a batch. It sees every item of a source
     as it is read, before batches are made. What it adds to `Sealed.beside` travels with that event, and must not depend
-    on where reading began."""
+    on where reading began. If it is sealed itself, it is rendered apart from events."""
 
     def follow(
         self, key: str, offset: int, items: Iterable[Item], before: Callable[[int], Iterable[Item]]
@@ -161,6 +161,7 @@ class SinkType(Generic[OptionsT]):
     options that conflict with the settings that all sinks share. `lookup` makes the request that looks for an event
     sent at a given time: if the event's id is in the answer, the receiver has it. So if errors quote the request, it
     must not contain the id in one piece. None: the receiver cannot be queried at the address that events are sent to.
+    `accompanied` adds to a test event what a follower would, so that a check covers all paths of the receiver.
     """
 
     name: str
@@ -175,6 +176,7 @@ class SinkType(Generic[OptionsT]):
     signer: Callable[[OptionsT], Signer] | None = None
     check: Callable[[OptionsT, SinkSettings], None] = lambda _options, _settings: None
     lookup: Callable[[OptionsT, Sealed, float], Request] | None = None
+    accompanied: Callable[[OptionsT, Sealed], Sealed] = lambda _, event: event
 
     @property
     def needs_url(self) -> bool:

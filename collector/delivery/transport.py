@@ -3,8 +3,8 @@
 In: a request from any sink, and the settings that all sinks share. Out: the answer, or the verdict that a failure
 amounts to. No retries here. Encryption and proxies depend on the URL alone, not on the sink.
 Invariants: the deadline covers the whole exchange, because httpx's time-outs start again with every byte that dribbles
-in. Bytes that a server sends beyond its answer are never taken for the next one: a refused batch would count as
-acknowledged.
+in. Bytes that a server sends beyond its answer are never taken for the next one, nor a success after half a request for
+one after all of it: what the server refused, or never had, would count as acknowledged.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ MAX_ANSWER_BYTES = 1_000_000
 UNREAD = "the sink encodes its answers in a way that cannot be read here, so events they reject go unnoticed"
 SAYS_MORE = "the sink sent more than one answer, so its connection is closed: the rest could pass for the next answer"
 CHECK_SIGNER = "Requests to this sink are signed: docs/sinks.md says where the keys are looked up."
+MOST_COOKIES = 20  # a load balancer needs one; a firewall may set another with every answer, and refuse them all later
 SLOWEST_UPLOAD = 10_000  # bytes a second: the deadline is extended by the time the body takes at this rate
 
 
@@ -69,6 +70,7 @@ class Transport:
         self._sign = sign
         self._clients = Clients(settings, url, credentials, transport, renewed)
         self._proxy = self._clients.proxy
+        self._behind = f"; {self._proxy}" if self._proxy else ""
         self._is_closed = False
         self._idle = deque([self._connected()])  # made here, so that a mistake shows at the start
 
@@ -93,15 +95,14 @@ class Transport:
                 answer = exchange.send(request.method, url, body, headers)
             return answer, len(body)
         except httpx.ConnectTimeout:
-            behind = f"; {self._proxy}" if self._proxy else ""
-            return Retry(f"no connection within {self._connect_timeout:g} seconds{behind}"), 0
+            return Retry(f"no connection within {self._connect_timeout:g} seconds{self._behind}"), 0
         except httpx.TimeoutException as error:
             has_seen_it = isinstance(error, httpx.ReadTimeout)
-            return Retry(f"no answer within {self._timeout:g} seconds", may_be_poison=has_seen_it), 0
+            return Retry(f"no answer within {self._timeout:g} seconds{self._behind}", may_be_poison=has_seen_it), 0
         except httpx.HTTPError as error:
             if exchange.is_overdue:
                 # Leaves out the extra seconds for the body: a reason is logged only once if its text stays the same.
-                return Retry(f"the answer was not complete within {self.deadline:g} seconds"), 0
+                return Retry(f"the answer was not complete within {self.deadline:g} seconds{self._behind}"), 0
             return failure(error, self._settings, self._proxy), 0
         except (httpx.InvalidURL, ValueError) as error:
             return Halt(f"the URL cannot be used ({error})", "Check sink.url."), 0
@@ -166,11 +167,15 @@ class Exchange:
         self.has_more = False
         self._address = address
         self._stream: Any = None
+        self._is_half_sent = False
         self._headers = [(name.decode(), value.decode()) for name, value in client.headers.raw]
         self._extensions = {"trace": self._trace, "timeout": client.timeout.as_dict()}
 
     def send(self, method: str, url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
         """Sends one request and returns its answer."""
+        self._is_half_sent = False
+        if len(self.client.cookies) > MOST_COOKIES:
+            self.client.cookies.clear()
         # Built here rather than by the client, which would merge URLs and headers anew for every request: 0.2 ms.
         named = {name.lower() for name in headers}
         mine = [(name, value) for name, value in self._headers if name.lower() not in named]
@@ -184,6 +189,8 @@ class Exchange:
         )
         response = self.client.send(request, stream=True)
         try:
+            if self._is_half_sent and response.is_success:  # httpx passes on any answer, for the sake of a 413
+                raise httpx.WriteError(f"it answered HTTP {response.status_code} before it had the whole request")
             parts: list[bytes] = []
             size = 0
             stream: Any = response.stream  # raw, as on the wire: httpx would decompress it without a limit
@@ -212,6 +219,8 @@ class Exchange:
         """Called by httpx at every step of an exchange; the steps that open a connection provide its stream."""
         if event.endswith(("connect_tcp.complete", "start_tls.complete")):
             self._stream = details["return_value"]
+        elif event.endswith(".failed") and ".send_request" in event:
+            self._is_half_sent = True
         elif event.endswith("connect_tcp.started"):
             _find(details["host"], details["port"], details["timeout"])
 

@@ -19,6 +19,7 @@ from collector.delivery.channel import Channel, Posted
 from collector.delivery.complaints import unavailable
 from collector.delivery.health import Health
 from collector.delivery.settle import Policy, Settling
+from collector.delivery.sink import Accepted
 from collector.delivery.waiting import POLL_SECONDS, Waiting
 from collector.errors import Stopped
 from collector.flow.batch import Batch
@@ -45,7 +46,7 @@ class Deliverer:
     ) -> None:
         self.channel = channel
         self.policy = policy
-        self.health = Health(policy.clock)
+        self._health, self._companions_health = Health(policy.clock), Health(policy.clock)
         self._shutdown_timeout = shutdown_timeout
         self._interrupt = interrupt or Interrupt()
         self._observer = observer
@@ -60,7 +61,8 @@ class Deliverer:
         failure = FirstFailure(when_failing)
         flying: deque[Future[Receipt]] = deque()
         waiting = Waiting(self._interrupt, self.policy.clock)
-        self.health.begin()
+        self._health.begin()
+        self._companions_health.begin()
         try:
             for batch in batches:
                 flying.append(self._start(batch, waiting, failure))
@@ -77,9 +79,19 @@ class Deliverer:
             # there is no receipt, so its offsets stay and its events are sent again under the same ids (promise 1).
             waiting.abandon()
 
+    @property
+    def health(self) -> Health:
+        """What is known about the sink: about the path that is failing, if only one is."""
+        return self._health if self._companions_health.failing_since is None else self._companions_health
+
     def ask(self, event: Sealed) -> Posted:
-        """Sends one event in one request, without retries, so that the caller learns whether the sink takes it."""
-        return self.channel.post([event], Waiting(self._interrupt, self.policy.clock))
+        """Sends one event, and first what goes with it, without retries. The first failure decides."""
+        waiting = Waiting(self._interrupt, self.policy.clock)
+        for companion in Batch([event], [("", 0)]).companions.events:
+            posted = self.channel.post([companion], waiting)
+            if not isinstance(posted.verdict, Accepted):
+                return posted
+        return self.channel.post([event], waiting)
 
     def ask_within(self, event: Sealed, seconds: float, *, after_stop: bool = False) -> Posted | None:
         """Like `ask`, but for at most `seconds`, and not beyond a stop unless `after_stop`. None if no answer came."""
@@ -101,16 +113,27 @@ class Deliverer:
             future: Future[Receipt] = Future()
             future.set_result(Receipt(batch, []))  # queued with the requests: its offsets wait for theirs
             return future
-        settling = Settling(
-            batch,
-            self.channel.post,
-            self.health,
-            self.policy,
-            waiting,
-            self.channel.address,
-            when_failing=failure.happened,
-        )
-        return _done_by_a_thread("deliver", settling.receipt)
+
+        def settled(batch: Batch, health: Health) -> Receipt:
+            settling = Settling(
+                batch,
+                self.channel.post,
+                health,
+                self.policy,
+                waiting,
+                self.channel.address,
+                when_failing=failure.happened,
+            )
+            return settling.receipt()
+
+        def all_settled() -> Receipt:
+            # First what goes with the events: while a sink fails on that, it does not store the events at every try.
+            companions = batch.companions
+            sent = settled(companions, self._companions_health).sent_bytes if companions.events else 0
+            receipt = settled(batch, self._health)
+            return receipt._replace(sent_bytes=receipt.sent_bytes + sent)
+
+        return _done_by_a_thread("deliver", all_settled)
 
     def _land(self, future: Future[Receipt], failure: FirstFailure) -> Receipt:
         stopped_at: float | None = None

@@ -23,6 +23,17 @@ class Batch:
     size: int = 0
 
     @property
+    def companions(self) -> Batch:
+        """What its events bring along, to be sent before them, each at the place of its event."""
+        brought = Batch()
+        for event, place in zip(self.events, self.places, strict=True):
+            for made in event.beside:
+                if isinstance(made, Sealed):
+                    brought.events.append(made)
+                    brought.places.append(place)
+        return brought
+
+    @property
     def positions(self) -> dict[str, Position]:
         """Source key -> the position that an acknowledgement of this batch makes safe."""
         return {key: item if isinstance(item, Position) else position_after(item) for key, item in self.ends.items()}

@@ -14,10 +14,11 @@ class Skip(NamedTuple):
 
 
 class Sealed(NamedTuple):
-    """A redacted, size-bounded, serialized event. Only `collector.redact.seal` makes one (promise 5).
+    """A redacted, size-bounded, serialized event. Only `collector.redact.seal` writes a body (promise 5).
 
     `seen` is when the event was read, in seconds since 1970, for sinks that report it or that accept no old times. It
-    stays the same however often the event is sent. `beside` is what the sink wants sent along with it, such as spans.
+    stays the same however often the event is sent. `beside` is what the sink adds to it. What is sealed itself, such as
+    a span, is sent before the event and settled on its own: no event is refused for it.
     """
 
     id: str

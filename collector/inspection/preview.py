@@ -70,9 +70,9 @@ class Preview:
     def requests(self) -> Iterator[bytes]:
         """The bodies of the requests, before compression, as the sink would get them."""
         for batch in batches(self._items(), self._flow.limits):
-            if batch.events:
-                key = idempotency_key(batch.events)
-                yield from (request.body for request in self._flow.deliverer.channel.sink.render(batch.events, key))
+            for events in filter(None, (batch.companions.events, batch.events)):
+                key = idempotency_key(events)
+                yield self._flow.deliverer.channel.sink.render(events, key).body
 
     @property
     def why_empty(self) -> WhyEmpty:

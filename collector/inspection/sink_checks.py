@@ -23,7 +23,7 @@ from collector.delivery.event_fields import ClockOptions
 from collector.delivery.failures import CHECK_PROXY, about_certificate, advice_on_tls
 from collector.delivery.names import addresses_of, is_number
 from collector.delivery.probe import Place, connect, place_of
-from collector.delivery.sink import Accepted, Answer, Halt, SinkType, Verdict
+from collector.delivery.sink import Accepted, Answer, Halt, Refused, SinkType, Verdict
 from collector.delivery.sinks.registry import SINKS
 from collector.delivery.waiting import Waiting
 from collector.delivery.window import Deliverer
@@ -142,6 +142,7 @@ def _canaries(settings: Settings, chosen: SinkType[Any], address: str, pause: Pa
         def sent(age_days: int) -> Sent:
             made = captured_sender(canary(frame, now, age_days), capture)
             event, started = seal(made, redactor, settings.batch.max_event_bytes), time.monotonic()
+            event = chosen.accompanied(settings.own_options(chosen), event)
             return Sent(event, deliverer.ask(event), time.monotonic() - started)
 
         fresh = sent(0)
@@ -187,8 +188,8 @@ def _verdict(address: str, sent: Sent) -> Check:
             return Check(
                 "sink", "warn", finding, "Check which events it accepts: its schema, its limits, this token's rights."
             )
-        case Halt():
-            return Check("sink", "fail", f"{address}: {verdict.reason}", verdict.advice)
+        case Halt(reason=reason, advice=advice) | Refused(reason=reason, advice=advice) if advice:
+            return Check("sink", "fail", f"{address}: {reason}", advice)
         case _:
             advice = CHECK_PROXY if "the proxy" in verdict.reason else "Check that it is up and reachable from here."
             return Check("sink", "fail", f"{address}: {verdict.reason}", advice)

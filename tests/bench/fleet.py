@@ -210,7 +210,7 @@ class Sent:
         start = (agent * 31 + number * size) % max(1, len(self.events) - size)
         sealed = of_agent(self.events[start : start + size], agent, number)
         key = blake2b(b"".join(event.id.encode() for event in sealed), digest_size=16).hexdigest()
-        return [on_the_wire(each, self.url, self.headers) for each in self.sink.render(sealed, key)], len(sealed)
+        return [on_the_wire(self.sink.render(sealed, key), self.url, self.headers)], len(sealed)
 
 
 @contextmanager

@@ -98,8 +98,8 @@ def each_batch(flow: Flow, do: Callable[[Batch], object]) -> None:
 
 def compressed(flow: Flow, batch: Batch) -> None:
     """Renders a batch and compresses its requests."""
-    for request in flow.deliverer.channel.sink.render(batch.events, idempotency_key(batch.events)):
-        COMPRESSIONS[COMPRESSION](request.body)
+    for events in filter(None, (batch.companions.events, batch.events)):
+        COMPRESSIONS[COMPRESSION](flow.deliverer.channel.sink.render(events, idempotency_key(events)).body)
 
 
 def deliver_all(flow: Flow) -> None:

@@ -49,11 +49,11 @@ class PigeonSink:
         self._loft = options.loft
         self._speed = "express" if options.is_express else "plain"
 
-    def render(self, events: Sequence[Sealed], key: str) -> list[Request]:
+    def render(self, events: Sequence[Sealed], key: str) -> Request:
         """Puts the idempotency key into the query, where this receiver looks for it."""
         letters = [{"to": event.id, "text": event.body.decode()} for event in events]
         headers = {"Content-Type": "application/x-letters", "X-Pigeon": self._speed}
-        return [Request(orjson.dumps({"letters": letters}), headers, f"/lofts/{self._loft}", {"flight": key})]
+        return Request(orjson.dumps({"letters": letters}), headers, f"/lofts/{self._loft}", {"flight": key})
 
     def classify(self, answer: Answer) -> Verdict:
         """Classifies by the word in the body; a 200 without one came from something in between, such as a proxy."""

@@ -133,7 +133,7 @@ _S3 = Receiving(
     too_large=Answer(400, {}, b"<Error><Code>EntityTooLarge</Code></Error>"),
     halted=Answer(403, {}, b"<Error><Code>AccessDenied</Code></Error>"),
     unacknowledged=(Answer(200), A_PAGE),
-    path=S3Sink().render([sealed("a")], "")[0].path + ".gz",
+    path=S3Sink().render([sealed("a")], "").path + ".gz",
 )
 # Says how many events it rejected, never which; tests/delivery/test_otlp.py covers what happens to those.
 _OTLP = Receiving(

@@ -271,12 +271,12 @@ def test_a_row_that_clickhouse_refuses_with_a_500_is_found() -> None:
 
 def test_the_deduplication_token_of_an_insert_depends_on_its_content() -> None:
     def token(*events: Sealed) -> str:
-        return str(made("clickhouse").render(events, "the same key")[0].query["insert_deduplication_token"])
+        return str(made("clickhouse").render(events, "the same key").query["insert_deduplication_token"])
 
     first, other = Sealed("a", b'{"id":"a","text":"one"}', {}), Sealed("a", b'{"id":"a","text":"two"}', {})
     assert token(first) == token(first)
     assert token(first) != token(other)
-    query = made("clickhouse", asynchronous=True, deduplicates=False).render([first], "")[0].query
+    query = made("clickhouse", asynchronous=True, deduplicates=False).render([first], "").query
     assert query == {
         "query": "INSERT INTO default.event_rows (id, event) FORMAT JSONEachRow",
         "async_insert": "1",
@@ -307,7 +307,7 @@ def test_each_sink_puts_its_own_scheme_before_the_token(name: str, value: str) -
 
 def filed(name: str, event: Sealed, **options: Any) -> Any:
     """The time that an event is filed under."""
-    [request] = made(name, **options).render([event], "")
+    request = made(name, **options).render([event], "")
     match name:
         case "loki":
             [[stamp, _, metadata]] = json.loads(request.body)["streams"][0]["values"]
@@ -334,7 +334,7 @@ def test_lines_for_loki_have_few_labels_and_much_metadata() -> None:
     event = said_at(
         "2026-01-13T10:20:00Z", host={"id": "h", "name": "lap"}, session_id="s", tool={"name": "Bash"}, model=7
     )
-    [request] = made("loki", labels={"env": "dev"}).render([event, sealed("b")], "")
+    request = made("loki", labels={"env": "dev"}).render([event, sealed("b")], "")
     first, second = json.loads(request.body)["streams"]
     assert first["stream"] == {"service_name": "claude-code", "env": "dev", "host_name": "lap"}
     assert second["stream"] == {"service_name": "claude-code", "env": "dev"}
@@ -349,20 +349,20 @@ def test_an_unpaired_surrogate_is_replaced_before_it_is_sent() -> None:
     )
     assert fields_of(half)["text"] == "half \ufffd, whole \U0001f600"
     for name in ("elasticsearch", "loki", "splunk_hec", "s3", "clickhouse"):
-        [request] = made(name).render([half], "")
+        request = made(name).render([half], "")
         assert request.body.isascii() or b"\xef\xbf\xbd" in request.body
-    assert b"\\ud800" not in made("elasticsearch").render([half], "")[0].body
+    assert b"\\ud800" not in made("elasticsearch").render([half], "").body
 
 
 def test_an_object_is_named_by_its_content_and_its_day() -> None:
     def path(*events: Sealed) -> str:
-        return str(made("s3", prefix="a/").render(events, "")[0].path)
+        return str(made("s3", prefix="a/").render(events, "").path)
 
     one, other = said_at("2026-01-13T10:20:00Z"), said_at("2026-01-13T10:20:00Z", text="other")
     assert path(one).startswith("/a/dt%3D2026-01-13/")
     assert path(one) == path(one) != path(other)
-    assert "If-None-Match" in made("s3").render([one], "")[0].headers
-    assert "If-None-Match" not in made("s3", conditional=False).render([one], "")[0].headers
+    assert "If-None-Match" in made("s3").render([one], "").headers
+    assert "If-None-Match" not in made("s3", conditional=False).render([one], "").headers
 
 
 @pytest.mark.parametrize(
@@ -370,14 +370,14 @@ def test_an_object_is_named_by_its_content_and_its_day() -> None:
     [("ndjson", "application/x-ndjson"), ("json", "application/json"), ("object", "application/json")],
 )
 def test_the_content_type_says_what_the_format_is(format_: str, content_type: str) -> None:
-    [request] = made("http", format=format_).render([sealed("a")], "")
+    request = made("http", format=format_).render([sealed("a")], "")
     assert request.headers["Content-Type"] == content_type
 
 
 def test_the_http_sink_adapts_to_any_receiver() -> None:
     event = sealed("a")
     sink = made("http", format="object", field="logs", content_type="application/vnd.logs+json", retry_statuses=[412])
-    [request] = sink.render([event, event], "k")
+    request = sink.render([event, event], "k")
     assert request.body == b'{"logs":[' + event.body + b"," + event.body + b"]}"
     assert request.headers["Content-Type"] == "application/vnd.logs+json"
     assert sink.classify(Answer(412, {"retry-after": "7"}, b"")) == Retry("HTTP 412", 7.0)

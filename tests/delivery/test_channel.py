@@ -188,47 +188,11 @@ def test_a_request_over_the_sinks_limit_is_not_sent_at_all() -> None:
     assert posted == (TooLarge("the sink accepts at most 1000 bytes"), 0, None, False)
 
 
-class TwoPlaces(HttpSink):
-    """Puts a file in one place, and announces it in another."""
-
-    def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
-        return [Request(b"file", {}, "/file", method="PUT"), Request(b"told", {}, "/list")]
-
-    def classify(self, answer: Answer) -> Verdict:
-        if answer.status == 200:
-            return Accepted({answer.path: "rejected"}, 1)
-        return Refused(f"HTTP {answer.status}")
-
-
-@pytest.mark.parametrize(
-    ("answers", "verdict", "methods"),
-    [
-        ([200, 200], Accepted({"/file": "rejected", "/list": "rejected"}, 2), ["PUT", "POST"]),
-        ([200, 422], Refused("HTTP 422"), ["PUT", "POST"]),
-        ([422], Refused("HTTP 422"), ["PUT"]),
-    ],
-)
-def test_events_may_become_several_requests_and_the_first_failure_decides(
-    answers: list[int], verdict: Verdict, methods: list[str]
-) -> None:
-    seen: list[httpx.Request] = []
-
-    def answer(request: httpx.Request) -> httpx.Response:
-        seen.append(request)
-        return httpx.Response(answers.pop(0) if answers else 200)
-
-    events = [sealed("/file"), sealed("/list")]
-    posted = Channel(TwoPlaces(), transport(answer)).post(events, Waiting(Interrupt()))
-    assert (posted.verdict, posted.sent) == (verdict, 4 * len(methods))
-    assert [request.method for request in seen] == methods
-    assert [request.url.path for request in seen] == ["/in/file", "/in/list"][: len(methods)]
-
-
 class Slow(HttpSink):
     """A sink whose receiver acknowledges only when asked again."""
 
-    def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
-        return [Request(key.encode(), {}, "/one", method="PUT", names_encoding=True)]
+    def render(self, events: Sequence[Sealed], key: str) -> Request:
+        return Request(key.encode(), {}, "/one", method="PUT", names_encoding=True)
 
     def classify(self, answer: Answer) -> Verdict | Pending:  # type: ignore[override]
         if answer.status == 202:

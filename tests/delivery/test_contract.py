@@ -97,10 +97,10 @@ def test_the_sinks_path_and_query_are_added_to_the_configured_url(receiving: Rec
 
 
 def test_a_sink_sets_none_of_the_transports_headers(receiving: Receiving) -> None:
-    for request in receiving.make().render([sealed("a")], "key"):
-        assert {name.lower() for name in request.headers} & TRANSPORTS_OWN == set()
-        assert "content-type" in {name.lower() for name in request.headers}
-        assert request.path == "" or request.path.startswith("/")
+    request = receiving.make().render([sealed("a")], "key")
+    assert {name.lower() for name in request.headers} & TRANSPORTS_OWN == set()
+    assert "content-type" in {name.lower() for name in request.headers}
+    assert request.path == "" or request.path.startswith("/")
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def sealed(event: dict[str, Any]) -> Sealed:
 
 def arrived(events: Sequence[dict[str, Any]], encoding: Any = "protobuf") -> Request:
     """The request for these events, as the receiver sees it."""
-    [made] = OtlpSink(OtlpOptions(encoding=encoding)).render([sealed(event) for event in events], "key")
+    made = OtlpSink(OtlpOptions(encoding=encoding)).render([sealed(event) for event in events], "key")
     headers = {name.lower(): value for name, value in made.headers.items()}
     return Request(made.method, made.path, headers, made.body, 0.0)
 
@@ -126,7 +126,7 @@ def test_an_event_too_old_for_the_engine_is_filed_under_the_time_it_was_read() -
     sink = OtlpSink(OtlpOptions(event_time_days=6))
     old, recent = "2026-03-01T10:00:00.123Z", "2026-09-20T10:00:00.000Z"  # the day before it was read
     events = [sealed({"id": name, "kind": "mode", "time": name}) for name in (old, recent)]
-    [made] = sink.render(events, "key")
+    made = sink.render(events, "key")
     headers = {name.lower(): value for name, value in made.headers.items()}
     found = records_of(Request(made.method, made.path, headers, made.body, 0.0))
     told = {attributes["log.record.uid"]: (record, attributes) for _, record, attributes in found}
@@ -138,7 +138,7 @@ def test_an_event_too_old_for_the_engine_is_filed_under_the_time_it_was_read() -
 
 def test_an_unpaired_surrogate_does_not_lose_the_event() -> None:
     body = b'{"id":"a","kind":"user_prompt","time":"2026-03-01T10:00:00.123Z","text":"half \\ud83d"}'
-    [made] = OtlpSink().render([Sealed("a", body, {}, SEEN)], "key")
+    made = OtlpSink().render([Sealed("a", body, {}, SEEN)], "key")
     assert "half \ufffd".encode() in made.body
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import threading
 from pathlib import Path
 
 import pytest
@@ -84,3 +86,33 @@ def test_a_proxy_that_hangs_up_is_named(monkeypatch: pytest.MonkeyPatch) -> None
         verdict = Transport(SinkSettings(), "https://sink.example/").post(Request(b"{}", {}))[0]
     assert isinstance(verdict, Retry)
     assert "Server disconnected without sending a response; proxy http://127.0.0.1:" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        (b"", "no answer within 0.5 seconds; proxy"),
+        (b"HTTP/1.1 200 OK\r\n\r\n", "no connection within 0.5 seconds; proxy"),
+    ],
+)
+def test_a_proxy_that_falls_silent_is_named(monkeypatch: pytest.MonkeyPatch, said: bytes, reason: str) -> None:
+    def answer(connection: socket.socket, closing: threading.Event) -> None:
+        connection.sendall(said)
+        closing.wait(20)
+
+    with talking(answer) as url:
+        monkeypatch.setenv("https_proxy", url)
+        way = Transport(SinkSettings(timeout=0.5, connect_timeout=0.5), "https://sink.example/")
+        verdict = way.post(Request(b"{}", {}))[0]
+    assert isinstance(verdict, Retry)
+    assert verdict.reason.startswith(reason)
+
+
+def test_a_connection_that_ends_behind_the_proxy_is_not_taken_for_an_unreachable_proxy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with talking(lambda connection, closing: connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")) as url:
+        monkeypatch.setenv("https_proxy", url)
+        verdict = Transport(SinkSettings(), "https://sink.example/").post(Request(b"{}", {}))[0]
+    assert isinstance(verdict, Retry)
+    assert verdict.reason.startswith("no connection through the proxy (")

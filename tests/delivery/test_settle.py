@@ -117,7 +117,7 @@ def test_poison_events_cost_exactly_themselves(status: int, bad: set[str]) -> No
 
 
 def test_a_sink_that_refuses_everything_halts_and_quarantines_nothing() -> None:
-    with pytest.raises(SinkHalted, match="refuses every event"):
+    with pytest.raises(SinkHalted, match="refuses everything"):
         settle(Receiver(lambda _: httpx.Response(400)), batch(*names(30)))
 
 
@@ -125,7 +125,7 @@ def test_a_sink_that_refuses_everything_halts_and_quarantines_nothing() -> None:
 def test_a_sink_that_refuses_everything_is_not_asked_about_every_event(taken_before: int) -> None:
     answers = itertools.chain([httpx.Response(200)] * taken_before, itertools.repeat(httpx.Response(400)))
     receiver = Receiver(lambda _: next(answers))
-    with pytest.raises(SinkHalted, match="refuses every event"):
+    with pytest.raises(SinkHalted, match="refuses everything"):
         list(settling(receiver, [*[batch("first")] * taken_before, batch(*names(1000))]))
     assert len(receiver.requests) <= 14
     assert sum(map(len, receiver.requests)) < 2100
@@ -188,7 +188,7 @@ def test_rejections_without_a_known_id_quarantine_every_possible_event(
 
 def test_an_event_that_cannot_be_rendered_costs_exactly_itself() -> None:
     class Clumsy(HttpSink):
-        def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
+        def render(self, events: Sequence[Sealed], key: str) -> Request:
             if any(event.id == "e3" for event in events):
                 raise OverflowError("a number that no field holds")
             return super().render(events, key)
@@ -257,7 +257,7 @@ def test_a_sink_that_rejects_every_event_in_its_answers_halts_after_a_few(takes_
         return answers.pop() if answers else rejecting_all(request)
 
     receipts: list[Receipt] = []
-    with pytest.raises(SinkHalted, match=r"refuses every event.*no schema"):
+    with pytest.raises(SinkHalted, match=r"refuses everything.*no schema"):
         receipts.extend(settling(receiver, map(batch, names(40))))
     assert sum(len(receipt.refused) for receipt in receipts) < 10
 

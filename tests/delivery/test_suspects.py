@@ -83,6 +83,21 @@ def test_a_request_that_always_times_out_is_split() -> None:
     assert (receipt.refused, receiver.stored) == ([], set(names(9)))
 
 
+@pytest.mark.parametrize("how", [httpx.ReadTimeout("no answer"), 403, 502])
+def test_a_sink_that_fails_on_large_requests_is_soon_sent_smaller_ones(how: httpx.ReadTimeout | int) -> None:
+    def rule(ids: list[str]) -> httpx.Response:
+        if len(ids) <= 20:
+            return httpx.Response(200)
+        if isinstance(how, int):
+            return httpx.Response(how)
+        raise how
+
+    receiver = Receiver(rule)
+    receipts = settle(receiver, *(batch(*names(80)) for _ in range(6)))
+    assert [receipt.refused for receipt in receipts] == [[]] * 6
+    assert [len(ids) for ids in receiver.requests][-16:] == [20] * 16
+
+
 def test_poison_at_both_ends_of_the_first_batch_does_not_look_like_an_outage() -> None:
     receiver = Receiver(failing_on("e0", "e8", status=500))
     [receipt] = settle(receiver, batch(*names(9)))
@@ -150,3 +165,23 @@ def test_an_outage_is_never_blamed_on_an_event() -> None:
     receiver = Receiver(lambda _: httpx.Response(500 if next(down) else 200))
     receipts = settle(receiver, batch("good"), batch(*names(9)))
     assert [receipt.refused for receipt in receipts] == [[], []]
+
+
+@pytest.mark.parametrize("status", [403, 500])
+def test_a_sink_that_says_requests_come_too_fast_is_not_searched_in_vain(status: int) -> None:
+    count = itertools.count(1)
+    blocking = failing_on("e3", "e60", status=status)
+    receiver = Receiver(lambda ids: httpx.Response(429) if next(count) % 3 == 0 else blocking(ids))
+    [receipt] = settle(receiver, batch(*names(64)))
+    assert {thing.id for thing in receipt.refused} == {"e3", "e60"}
+    assert receiver.stored == set(names(64)) - {"e3", "e60"}
+
+
+@pytest.mark.parametrize(("share", "most"), [(100, 20), (20, 13), (5, 9)])
+def test_a_firewall_that_blocks_many_events_costs_few_requests_for_each(share: int, most: int) -> None:
+    bad = names(2000)[::share]
+    receiver = Receiver(failing_on(*bad, status=403))
+    receipts = settle(receiver, batch(*names(1000)), batch(*names(2000)[1000:]))
+    assert {thing.id for receipt in receipts for thing in receipt.refused} == set(bad)
+    assert receiver.stored == set(names(2000)) - set(bad)
+    assert len(receiver.requests) <= most * len(bad)

@@ -11,7 +11,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from collector.agents.claude_code import places
 from collector.delivery.otlp import conversation, json_form, protobuf, tracer
-from collector.delivery.otlp.conversation import Completed, Conversation, span_id
+from collector.delivery.otlp.conversation import Conversation, span_id
 from collector.delivery.otlp.records import Group, SpanEvent
 from collector.delivery.otlp.tracer import Tracer
 from collector.flow.line import End, Line, Reading
@@ -82,7 +82,8 @@ class Followed:
         passed = list(self.tracer.follow(key, offset, items(key, events, silent, offset), earlier))
         assert [line.end for line, _ in passed] == [line.end for line, _ in items(key, events, silent, offset)]
         outcomes = [outcome for _, outcome in passed if isinstance(outcome, Sealed)]
-        return [[made.span.name for made in outcome.beside if isinstance(made, Completed)] for outcome in outcomes]
+        beside = [[made.beside for made in outcome.beside if isinstance(made, Sealed)] for outcome in outcomes]
+        return [[made.span.name for [made] in each] for each in beside]
 
 
 # One conversation

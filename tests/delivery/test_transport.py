@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import socket
 import threading
 import time
@@ -183,6 +184,20 @@ def test_an_answer_that_is_not_http_is_a_transient_failure(said: bytes) -> None:
         assert isinstance(post(url, SinkSettings()), Retry)
 
 
+@pytest.mark.parametrize("status", [200, 204])
+def test_a_success_before_the_whole_request_was_sent_acknowledges_nothing(status: int) -> None:
+    def answer_and_reset(connection: socket.socket, closing: threading.Event) -> None:
+        connection.sendall(f"HTTP/1.1 {status} X\r\nContent-Length: 0\r\n\r\n".encode())
+        connection.close()  # most of the body is unread
+
+    with talking(answer_and_reset) as url:
+        transport = Transport(SinkSettings(compression="none"), url)
+        said, _ = transport.post(Request(b"x" * 30_000_000, {}))
+        transport.close()
+    assert isinstance(said, Retry)
+    assert said.may_be_poison  # a smaller request may fit
+
+
 def test_an_unusual_status_is_an_answer_like_any_other() -> None:
     with talking(lambda connection, closing: connection.sendall(b"HTTP/1.1 999 What\r\n\r\n")) as url:
         assert isinstance(post(url, SinkSettings()), Answer)
@@ -243,7 +258,7 @@ def test_an_unreachable_proxy_is_a_transient_failure(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("https_proxy", f"http://me:not-a-word@127.0.0.1:{free}")
     verdict = post("https://sink.invalid/")
     assert isinstance(verdict, Retry)
-    assert "the proxy cannot be reached" in verdict.reason
+    assert "no connection through the proxy" in verdict.reason
     assert "not-a-word" not in verdict.reason
 
 
@@ -277,3 +292,15 @@ def test_each_header_is_sent_once_and_a_load_balancers_cookies_are_returned() ->
     assert len(names) == len(set(names))
     assert (seen[0]["content-type"], seen[0]["x-team"]) == ("application/x-ndjson", "blue")
     assert [headers.get("cookie") for headers in seen] == [None, "node=7"]
+
+
+def test_cookies_do_not_pile_up_until_a_sink_refuses_the_headers() -> None:
+    numbers = itertools.count()
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        is_too_large = len(request.headers.get("cookie", "")) > 8_000
+        return httpx.Response(400 if is_too_large else 200, headers={"Set-Cookie": f"n{next(numbers)}={'x' * 100}"})
+
+    way = Transport(SinkSettings(), "http://localhost/in", None, httpx.MockTransport(answer))
+    answers = [way.post(REQUEST)[0] for _ in range(200)]
+    assert {said.status for said in answers if isinstance(said, Answer)} == {200}

@@ -86,9 +86,16 @@ def test_a_sink_that_accepted_fewer_events_is_believed_and_quoted(sink: Sink, ag
     assert "it says that it accepted 0 of 20 events" in result.stderr
 
 
-@pytest.mark.parametrize("page", [b"<!DOCTYPE html>\n<html><title>Wi-Fi", b"\n<HTML lang='en'><body>Blocked"])
-def test_a_web_page_that_answers_in_place_of_the_sink_is_reported(sink: Sink, agent: Agent, page: bytes) -> None:
-    sink.then = Answer(200, {"Content-Type": "text/html"}, page)
+@pytest.mark.parametrize(
+    "page",
+    [
+        Answer(body=b"<!DOCTYPE html>\n<html><title>Wi-Fi"),
+        Answer(body=b"\n<HTML lang='en'><body>Blocked"),
+        Answer(headers={"Content-Type": "text/html; charset=UTF-8"}, body=b"<!-- portal --><script>location='/login'"),
+    ],
+)
+def test_a_web_page_that_answers_in_place_of_the_sink_is_reported(sink: Sink, agent: Agent, page: Answer) -> None:
+    sink.then = page
     result = agent.scan()
     assert result.code == 0, result.stderr
     assert result.stderr.count("it answers with a web page") == 1

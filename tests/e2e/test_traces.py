@@ -27,11 +27,11 @@ PROMPT = "f1e2d3c4-0000-4000-8000-000000000001"
 UNREACHABLE = 75
 
 
-def scan(home: Home, sink: Sink, *, silent: float = 10) -> Any:
+def scan(home: Home, sink: Sink, *flags: str, silent: float = 10) -> Any:
     """Runs one pass, `silent` seconds after the last write."""
     for path in home.root.rglob("*.jsonl"):
         os.utime(path, (time.time() - silent,) * 2)
-    return Inside(home, sink, TO_OTLP).scan().assert_balanced()
+    return Inside(home, sink, TO_OTLP).scan(*flags).assert_balanced()
 
 
 def spans(sink: Sink) -> list[Any]:
@@ -195,24 +195,40 @@ def test_logs_and_spans_are_acknowledged_together(home: Home, sink: Sink) -> Non
     assert "set sink.otlp.traces = false" in result.stderr
     assert result.ledger["delivered"] == 0
     sink.then = Answer()
-    sink.answer(Answer(), Answer(503, {"Retry-After": "0"}))
+    sink.answer(Answer(503, {"Retry-After": "0"}), Answer(), Answer(503, {"Retry-After": "0"}))
     before = len(sink.posts)
     result = scan(home, sink)
     assert result.code == 0
-    logs, traces, again, once_more = sink.posts[before:]
-    assert (logs.body, traces.body) == (again.body, once_more.body)
+    traces, again, logs, once_more = sink.posts[before:]
+    assert (traces.body, logs.body) == (again.body, once_more.body)
     assert len(ids_of(logs)) == result.ledger["lines"]
 
 
-@pytest.mark.parametrize("status", [302, 403, 410])
+@pytest.mark.parametrize("status", [302, 400, 403, 410, 500, 501, 502])
 def test_a_receiver_that_takes_logs_but_no_spans_is_not_blamed_on_the_events(
     home: Home, sink: Sink, status: int
 ) -> None:
     list(story(home.session()))
     sink.then = answering(("/v1/traces", Answer(status)))
-    result = scan(home, sink)
+    result = scan(home, sink, "--max-wait", "1")
     assert f"HTTP {status}" in result.stderr
+    assert ", for traces" in result.stderr
     assert (result.code, result.ledger["quarantined"]) == (75, 0)
+    assert {post.path for post in sink.posts} == {"/events/v1/traces"}  # no log record is stored at every try
+
+
+@pytest.mark.parametrize("answer", [Answer(400), Answer(403), Answer(413), Answer(502), Answer(ending="closed")])
+def test_a_span_that_a_receiver_refuses_costs_exactly_itself(home: Home, sink: Sink, answer: Answer) -> None:
+    list(story(home.session()))
+    bad = span_id("tool", "toolu_ls")
+    sink.then = lambda request: answer if "/v1/traces" in request.path and bad in request.body else Answer()
+    result = scan(home, sink)
+    assert (result.code, result.ledger["quarantined"]) == (0, 0)
+    assert f'"id": "span {bad.hex()}"' in result.stderr
+    stored = [request for request, answered in sink.answers if answered.stores() and "/v1/traces" in request.path]
+    arrived = {span.span_id for request in stored for span in spans_of(request)}
+    assert {span.span_id for span in spans(sink)} - arrived == {bad}
+    assert [len(ids_of(post)) for post in sink.posts if "/v1/logs" in post.path] == [result.ledger["lines"]]
 
 
 def test_rejected_spans_are_reported_and_the_events_still_count(home: Home, sink: Sink) -> None:

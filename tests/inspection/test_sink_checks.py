@@ -15,6 +15,7 @@ from collector.delivery.sinks.registry import SINKS
 from collector.inspection.check import Check
 from collector.inspection.sink_checks import sink_checks
 from collector.keeping.pause import pause
+from tests.delivery.otlp_receiver import spans_of
 from tests.redactors import CACHE
 from tests.sink import Answer, Request, Sink
 from tests.tls import Authority
@@ -115,6 +116,16 @@ def test_a_token_is_ok_once_the_sink_accepted_it(tmp_path: Path, sink: Sink) -> 
     assert checks["sink"].level == "fail"
     assert "sink.token_file" in checks["sink"].advice
     assert not {"token", "old events"} & checks.keys()
+
+
+@pytest.mark.parametrize(("status", "level"), [(200, "ok"), (404, "fail"), (500, "fail")])
+def test_a_receiver_that_takes_logs_but_no_traces_fails_the_check(
+    tmp_path: Path, sink: Sink, status: int, level: str
+) -> None:
+    sink.then = lambda request: Answer(status if "/v1/traces" in request.path else 200)
+    sink_check = checked(tmp_path, sink.url, type="otlp", otlp={"traces": True})["sink"]
+    assert (sink_check.level, "sink.otlp.traces = false" in sink_check.advice) == (level, level == "fail")
+    assert [span.name for span in spans_of(sink.posts[0])] == ["canary"]
 
 
 def refusing_what_is_old(request: Request) -> Answer:

@@ -189,7 +189,7 @@ def ask_duckdb(folder: Path, lines: list[str]) -> tuple[Answers, str]:
 
 def ask_clickhouse(folder: Path, lines: list[str]) -> tuple[Answers, str]:
     sealed = [Sealed(json.loads(line)["id"], line.encode(), {}) for line in lines]
-    [request] = ClickHouseSink().render(sealed, "")
+    request = ClickHouseSink().render(sealed, "")
     rows = [json.loads(row) for row in request.body.splitlines()]
     shares = (rows[:100], rows, rows[50:])
     loads = [chdb.loading(share, folder / f"{number}.ndjson") for number, share in enumerate(shares)]

@@ -16,8 +16,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from collector.delivery.event_fields import fields_of
-from collector.delivery.otlp.conversation import Completed, Conversation
-from collector.delivery.otlp.records import Context
+from collector.delivery.otlp import mapping
+from collector.delivery.otlp.conversation import Completed, Conversation, span_id, trace_id
+from collector.delivery.otlp.records import INTERNAL, Context, Span
 from collector.flow.line import End, Line
 from collector.flow.outcome import Item, Sealed
 
@@ -118,8 +119,22 @@ class Tracer:
         return late
 
 
-def _with(item: Item, spans: Sequence[Completed | Context]) -> Item:
+def with_canary_span(event: Sealed, machine: dict[str, str]) -> Sealed:
+    """A test event with a span of its own."""
+    told = fields_of(event)
+    ids, at = (trace_id(told, event.id), span_id("canary", event.id), b""), mapping.nanoseconds(told["time"])
+    span = Span(*ids, "canary", INTERNAL, at, at, {})
+    return event._replace(beside=(_sealed(Completed(mapping.resource(told, machine), span)),))
+
+
+def _with(item: Item, made: Sequence[Completed | Context]) -> Item:
     line, outcome = item
-    if not spans or not isinstance(outcome, Sealed):
+    if not made or not isinstance(outcome, Sealed):
         return item
-    return line, outcome._replace(beside=(*outcome.beside, *spans))
+    sealed = (_sealed(each) if isinstance(each, Completed) else each for each in made)
+    return line, outcome._replace(beside=(*outcome.beside, *sealed))
+
+
+def _sealed(made: Completed) -> Sealed:
+    """A span, made of redacted events alone, as something to be sent."""
+    return Sealed(f"span {made.span.span_id.hex()}", b"", {}, beside=(made,))

@@ -80,7 +80,7 @@ class ClickHouseSink:
         self._options = options or ClickHouseOptions()
         self._clock = clock
 
-    def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
+    def render(self, events: Sequence[Sealed], key: str) -> Request:
         """One row per line. The token is made from the content: one token for two contents would lose the second."""
         del key
         options = self._options
@@ -94,7 +94,7 @@ class ClickHouseSink:
             query["wait_for_async_insert_timeout"] = f"{options.wait:g}"
             if options.deduplicates:
                 query["async_insert_deduplicate"] = "1"
-        return [Request(body, {"Content-Type": "application/x-ndjson"}, query=query)]
+        return Request(body, {"Content-Type": "application/x-ndjson"}, query=query)
 
     def classify(self, answer: Answer) -> Verdict:
         """Judges by the error's code, which even a 200 may carry, or else by the status."""

@@ -72,7 +72,7 @@ class ElasticsearchSink:
         self.limits = SinkLimits(10_000_000, self._options.max_event)
         self._clock = clock
 
-    def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
+    def render(self, events: Sequence[Sealed], key: str) -> Request:
         """Uses `create`, because `index` would make an event that is sent again a new version of its document."""
         del key
         index, now = self._options.index, self._clock()
@@ -84,7 +84,7 @@ class ElasticsearchSink:
         if self._options.pipeline:
             query["pipeline"] = self._options.pipeline
         body, headers = b"\n".join(lines) + b"\n", {"Content-Type": "application/x-ndjson"}
-        return [Request(body, headers, "/_bulk", query, events=len(events))]
+        return Request(body, headers, "/_bulk", query, events=len(events))
 
     def _document(self, event: Sealed, now: float) -> bytes:
         """The event unchanged, with `@timestamp` in front, which data streams require."""

@@ -3,7 +3,7 @@
 In: events. Out: a request, and from its answer a verdict. Any 2xx acknowledges. A JSON body {"accepted", "duplicate",
 "rejected": [{"id", "reason"}]} refines that; `rejected` may also be a list of ids or just a number. Events that such a
 body does not account for count as rejected. Any other body changes nothing, because receivers answer 2xx with empty
-bodies, HTML and prose; only a whole web page gets a remark. A receipt that ends in the middle is a lost answer.
+bodies, HTML and prose; only a web page gets a remark. A receipt that ends in the middle is a lost answer.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class HttpSink:
         self._retry_statuses = frozenset(chosen.retry_statuses)
         self._clock = clock
 
-    def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
+    def render(self, events: Sequence[Sealed], key: str) -> Request:
         """The events unchanged, with what the format puts around and between them."""
         before, between, after = self._around
         bodies = [event.body for event in events] or [b""]
@@ -95,7 +95,7 @@ class HttpSink:
         bodies[-1] += after
         body = between.join(bodies)
         headers = {"Content-Type": self._content_type, "Idempotency-Key": key}
-        return [Request(body, headers, events=len(events))]
+        return Request(body, headers, events=len(events))
 
     def classify(self, answer: Answer) -> Verdict:
         """Judges by the status; the body only refines a 2xx."""
@@ -116,7 +116,8 @@ def _read_receipt(answer: Answer) -> Accepted | TooLarge | Retry:
     except ValueError:
         return Accepted()
     if not isinstance(receipt, dict):
-        return Accepted(remark=PAGE if PAGE_BEGINS.match(body) else "")
+        is_html = body[:1] == b"<" and "text/html" in answer.headers.get("content-type", "").lower()
+        return Accepted(remark=PAGE if is_html or PAGE_BEGINS.match(body) else "")
     named, unnamed = _rejected(receipt.get("rejected"))
     accepted, duplicates = _count(receipt.get("accepted")), _count(receipt.get("duplicate"))
     missing, remark = 0, ""

@@ -74,7 +74,7 @@ class LokiSink:
         self._labelled = {name: LABELLED[name] for name in self._options.labelled}
         self._clock = clock
 
-    def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
+    def render(self, events: Sequence[Sealed], key: str) -> Request:
         """Lines grouped by stream, in order."""
         del key
         now = self._clock()
@@ -92,7 +92,7 @@ class LokiSink:
                 for texts, lines in streams.items()
             ]
         }
-        return [Request(orjson.dumps(body), {"Content-Type": "application/json"}, "/loki/api/v1/push")]
+        return Request(orjson.dumps(body), {"Content-Type": "application/json"}, "/loki/api/v1/push")
 
     def _labels(self, texts: tuple[str, ...]) -> dict[str, str]:
         return {name: text for name, text in zip(self._labelled, texts, strict=True) if text}

@@ -3,7 +3,7 @@
 In: events. Out: log records, and with `traces` also the spans that they complete; from an answer, a verdict. As OTLP
 requires, only 429, 502, 503 and 504 are retried, and a partial success is not. That says how many records were
 rejected, but not which: `Accepted.unnamed`. Any other 2xx acknowledges, unless it is a web page, which no OTLP receiver
-sends.
+sends. Spans come in requests of their own, so that what a receiver says about them is never held against an event.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from collector.delivery.lenient_json import CutShort
 from collector.delivery.otlp import json_form, mapping, protobuf
 from collector.delivery.otlp.conversation import Completed
 from collector.delivery.otlp.records import SCOPE, Attributes, Context, Group, LogRecord
-from collector.delivery.otlp.tracer import Tracer
+from collector.delivery.otlp.tracer import Tracer, with_canary_span
 from collector.delivery.sink import (
     Accepted,
     Answer,
@@ -42,9 +42,13 @@ from collector.flow.outcome import Sealed
 
 LOGS, TRACES = "/v1/logs", "/v1/traces"
 CHECK_BASE = "Check sink.url: it must be the address to which /v1/logs is added, such as http://localhost:4318."
-CHECK_TRACES = "The receiver accepts logs but no traces: set sink.otlp.traces = false, or enable /v1/traces on it."
+CHECK_TRACES = (
+    "If sink.url is the address to which /v1/traces is added, the receiver accepts no traces there: set "
+    "sink.otlp.traces = false, or have its traces enabled or repaired."
+)
 CHECK_ENCODING = "Check sink.otlp.encoding and sink.compression: the receiver does not accept this content."
 ADVICE = {**HALT_ADVICE, 404: CHECK_BASE, 405: CHECK_BASE, 410: CHECK_BASE, 406: CHECK_ENCODING, 415: CHECK_ENCODING}
+TRACES_ADVICE = {**ADVICE, **dict.fromkeys((404, 405, 410, 501), CHECK_TRACES)}
 RETRIED = frozenset({429, 502, 503, 504})
 TOO_LARGE = b"request body too large"  # the words of the OpenTelemetry Collector
 GATEWAYS = frozenset({502, 504})  # from something in between, and possibly about what was sent
@@ -80,14 +84,13 @@ class OtlpSink:
         self._machine = machine()
         self._clock = clock
 
-    def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
-        """One request with the events, grouped by client and installation into resources, and one with the spans."""
+    def render(self, events: Sequence[Sealed], key: str) -> Request:
+        """A request with events or with spans, grouped by client and installation into resources."""
         said, url = (SCOPE, __version__), mapping.SCHEMA_URL
         headers = {"Content-Type": self._form.CONTENT_TYPE, "Idempotency-Key": key}
-        requests = [Request(self._form.logs(_grouped(map(self._record, events)), said, url), headers, LOGS)]
-        if spans := _spans(events):
-            requests.append(Request(self._form.traces(spans, said, url), headers, TRACES))
-        return requests
+        if spans := [made for event in events for made in event.beside if isinstance(made, Completed)]:
+            return Request(self._form.traces(_grouped(spans), said, url), headers, TRACES)
+        return Request(self._form.logs(_grouped(map(self._record, events)), said, url), headers, LOGS)
 
     def _record(self, sealed: Sealed) -> tuple[Attributes, LogRecord]:
         event = fields_of(sealed)
@@ -102,25 +105,23 @@ class OtlpSink:
 
     def classify(self, answer: Answer) -> Verdict:
         """Judges by the status; the body of a 2xx may report rejected records."""
-        if is_success(answer):
-            return _read_response(answer)
-        if answer.path == TRACES and answer.status in (404, 405):
-            return Halt(f"HTTP {answer.status} for traces", CHECK_TRACES)
+        verdict = _read_response(answer) if is_success(answer) else self._failure(answer)
+        if answer.path == TRACES and not isinstance(verdict, Accepted):
+            return replace(verdict, reason=f"{verdict.reason}, for traces")
+        return verdict
+
+    def _failure(self, answer: Answer) -> Retry | TooLarge | Refused | Halt:
         if answer.status in RETRIED:
             return Retry(f"HTTP {answer.status}", retry_after(answer.headers, self._clock()), answer.status in GATEWAYS)
         if answer.status == 400 and TOO_LARGE in answer.body:  # where others say 413
             return TooLarge("HTTP 400, the request is too large")
-        verdict = verdict_of(answer, self._clock(), ADVICE)
-        if isinstance(verdict, Halt) and answer.path == TRACES:
-            # Not about an event: one without spans is accepted, so all that have some would be blamed.
-            return replace(verdict, reason=f"{verdict.reason}, for traces", may_be_poison=False)
-        # By the specification, everything else is about what was sent. Searching that finds the event to blame, and
-        # halts if every event is.
-        return Refused(_with_words(answer)) if isinstance(verdict, Retry | Refused) else verdict
-
-
-def _spans(events: Sequence[Sealed]) -> list[Group]:
-    return _grouped(made for event in events for made in event.beside if isinstance(made, Completed))
+        is_about_spans = answer.path == TRACES
+        verdict = verdict_of(answer, self._clock(), TRACES_ADVICE if is_about_spans else ADVICE)
+        if isinstance(verdict, Halt | TooLarge):
+            return verdict
+        # By the specification, everything else is about what was sent. Searching that finds the event or the span to
+        # blame, and halts if all are.
+        return Refused(_with_words(answer), advice=CHECK_TRACES if is_about_spans else "")
 
 
 def _grouped(made: Iterable[tuple[Attributes, Any]]) -> list[Group]:
@@ -161,4 +162,5 @@ SINK = SinkType(
     options=OtlpOptions,
     make=OtlpSink,
     follower=lambda options: Tracer(machine()) if options.traces else None,
+    accompanied=lambda options, event: with_canary_span(event, machine()) if options.traces else event,
 )

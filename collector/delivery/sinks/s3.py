@@ -80,7 +80,7 @@ class S3Sink:
         self._options = options or S3Options()
         self._clock = clock
 
-    def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
+    def render(self, events: Sequence[Sealed], key: str) -> Request:
         """The partition is the day of the first event, so that a repeat has the same key whenever it is sent."""
         del key
         body = b"\n".join(event.body for event in events) + b"\n"
@@ -90,7 +90,7 @@ class S3Sink:
         headers = {"Content-Type": "application/x-ndjson"}
         if self._options.conditional:
             headers["If-None-Match"] = "*"
-        return [Request(body, headers, "/" + quote(name), method="PUT", names_encoding=True)]
+        return Request(body, headers, "/" + quote(name), method="PUT", names_encoding=True)
 
     def classify(self, answer: Answer) -> Verdict:
         """Judges by the status, and by the code in the body if there is one."""

@@ -64,7 +64,7 @@ class SplunkSink:
         self._clock = clock
         self._channel = ""
 
-    def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
+    def render(self, events: Sequence[Sealed], key: str) -> Request:
         """One envelope per event, with the event itself unchanged inside."""
         del key
         now, parts = self._clock(), []
@@ -74,7 +74,7 @@ class SplunkSink:
             self._channel = self._channel or str(uuid.uuid5(CHANNELS, text_of(fields, "host", "id")))
             envelope = orjson.dumps(self._envelope(event, fields, now))
             parts.append(envelope[:-1] + b',"event":' + body_of(event) + b"}\n")
-        return [Request(b"".join(parts), self._headers(), "/services/collector/event")]
+        return Request(b"".join(parts), self._headers(), "/services/collector/event")
 
     def _envelope(self, event: Sealed, fields: dict[str, Any], now: float) -> dict[str, Any]:
         filed, is_own = filing_time(fields, self._options, now)
