@@ -143,6 +143,8 @@ def _ended(given: list[str]) -> int:
         return _fail(OUT_OF_THREADS, NO_MEMORY) if is_full else _fail(_unexpected(error), FAULT)
     except PermissionError as error:
         return _fail(_forbidden(error), NO_PERMISSION) if error.filename else _fail(_unexpected(error), FAULT)
+    except FileNotFoundError as error:
+        return _fail(NOWHERE, CollectorError.exit_code) if _is_nowhere(error) else _fail(_unexpected(error), FAULT)
     except Exception as error:  # noqa: BLE001 - a user gets a sentence, not a traceback
         return _fail(_unexpected(error), FAULT)
     return 0
@@ -190,6 +192,10 @@ OUT_OF_THREADS = (
     "The system would not start another thread. Nothing is lost: what was not acknowledged is read again at the next "
     "start. Raise the limit on processes for this user or container (ulimit -u, pids.max), or free some memory."
 )
+NOWHERE = (
+    "The current directory has been deleted, so no path can start there. Change to another directory, or write the "
+    "path from / (that of a deleted project works too)."
+)
 OUT_OF_MEMORY = (
     "Out of memory. Nothing is lost: what was not acknowledged is read again at the next start. "
     "A line needs about ten times its size. Give this process more memory, or find out what else is using it."
@@ -215,6 +221,15 @@ def _forbidden(error: PermissionError) -> str:
         f"Cannot reach {os.fsdecode(error.filename)}: {error.strerror}. Nothing that was acknowledged is lost. "
         "Make it and the directories above it accessible to this user, or name another place."
     )
+
+
+def _is_nowhere(error: FileNotFoundError) -> bool:
+    """Whether a relative path was resolved while the current directory is gone: the error then names no file."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return error.filename is None
+    return False
 
 
 def _unexpected(error: Exception) -> str:

@@ -1,4 +1,4 @@
-"""A path that is empty, as from an unset variable of a shell, is refused. It is not the current directory."""
+"""Paths that lead nowhere: an empty one, as from an unset variable of a shell, and one in a directory that is gone."""
 
 from __future__ import annotations
 
@@ -70,3 +70,27 @@ def test_an_empty_variable_that_names_the_usual_places_counts_as_unset(agent: In
     done = agent.run("scan", "--json", "--sink-type", "store", env=unset)
     assert done.ledger["delivered"] == 1, done.stderr
     assert list(Path.cwd().iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["exclude", "."],
+        ["include", "."],
+        ["forget", "--project", ".", "--yes"],
+        ["reset", "x"],
+        ["scan", "--root", "."],
+    ],
+)
+def test_a_path_in_a_deleted_directory_gets_one_sentence(agent: Inside, words: list[str]) -> None:
+    Path.cwd().rmdir()
+    refused = agent.run(*words)
+    assert (refused.code, refused.stderr.count("\n")) == (1, 1)
+    assert refused.stderr.startswith("collector: The current directory has been deleted")
+
+
+def test_a_deleted_project_can_be_excluded_from_within_by_its_whole_path(agent: Inside) -> None:
+    project = Path.cwd()
+    project.rmdir()
+    done = agent.run("exclude", str(project))
+    assert (done.code, "Excluded" in done.stdout) == (0, True), done.stderr
