@@ -152,7 +152,7 @@ def _ended(given: list[str]) -> int:
 
 def _prepare_streams() -> None:
     """Opens closed streams on /dev/null, because otherwise the next file would get their number; makes standard output
-    escape characters that it cannot encode."""
+    escape characters that it cannot encode, and standard error drop what it cannot write."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - stays open for the life of the process
@@ -160,6 +160,10 @@ def _prepare_streams() -> None:
     if old is sys.__stdout__ and isinstance(old, io.TextIOWrapper):
         output = io.BufferedWriter(_Output(old.fileno(), "wb", closefd=False))
         sys.stdout = io.TextIOWrapper(output, old.encoding, "backslashreplace", line_buffering=old.line_buffering)
+    old = sys.stderr
+    if old is sys.__stderr__ and isinstance(old, io.TextIOWrapper):
+        complaints = io.BufferedWriter(_Complaints(old.fileno(), "wb", closefd=False))
+        sys.stderr = io.TextIOWrapper(complaints, old.encoding, "backslashreplace", line_buffering=True)
 
 
 class ReaderGone(Exception):
@@ -179,6 +183,17 @@ class _Output(io.FileIO):
             if isinstance(error, BrokenPipeError):
                 raise ReaderGone from None
             raise OutputError(CANNOT_PRINT.format(error.strerror)) from None
+
+
+class _Complaints(io.FileIO):
+    """Standard error, which changes no exit code when it is full or nobody reads it: the code is about the work."""
+
+    def write(self, data: Any) -> int:
+        """Writes like any file, or drops what it cannot write; without a number, the reader is only slow."""
+        try:
+            return super().write(data) or len(data)
+        except OSError:
+            return len(data)
 
 
 FAULT, NO_MEMORY, NO_PERMISSION = 70, 71, 77  # from sysexits.h, like those in errors.py
