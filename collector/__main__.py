@@ -37,12 +37,6 @@ def main() -> None:
     except KeyboardInterrupt:  # before or after what `run` does
         _interrupted()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # from here on an interrupt would end in a traceback
-    try:
-        sys.stderr.flush()
-    except OSError:  # a full disk: Python would try it again, and end with 120
-        sys.stderr = None
-    except AttributeError:  # closed from the beginning
-        pass
     if sys.flags.inspect:  # PYTHONINSPECT: Python would end with a traceback, a prompt, and 1
         os._exit(code)
     sys.exit(code)

@@ -143,6 +143,8 @@ def _ended(given: list[str]) -> int:
         return _fail(OUT_OF_THREADS, NO_MEMORY) if is_full else _fail(_unexpected(error), FAULT)
     except PermissionError as error:
         return _fail(_forbidden(error), NO_PERMISSION) if error.filename else _fail(_unexpected(error), FAULT)
+    except FileNotFoundError as error:
+        return _fail(NOWHERE, CollectorError.exit_code) if _is_nowhere(error) else _fail(_unexpected(error), FAULT)
     except Exception as error:  # noqa: BLE001 - a user gets a sentence, not a traceback
         return _fail(_unexpected(error), FAULT)
     return 0
@@ -150,7 +152,7 @@ def _ended(given: list[str]) -> int:
 
 def _prepare_streams() -> None:
     """Opens closed streams on /dev/null, because otherwise the next file would get their number; makes standard output
-    escape characters that it cannot encode."""
+    escape characters that it cannot encode, and standard error drop what it cannot write."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - stays open for the life of the process
@@ -158,6 +160,10 @@ def _prepare_streams() -> None:
     if old is sys.__stdout__ and isinstance(old, io.TextIOWrapper):
         output = io.BufferedWriter(_Output(old.fileno(), "wb", closefd=False))
         sys.stdout = io.TextIOWrapper(output, old.encoding, "backslashreplace", line_buffering=old.line_buffering)
+    old = sys.stderr
+    if old is sys.__stderr__ and isinstance(old, io.TextIOWrapper):
+        complaints = io.BufferedWriter(_Complaints(old.fileno(), "wb", closefd=False))
+        sys.stderr = io.TextIOWrapper(complaints, old.encoding, "backslashreplace", line_buffering=True)
 
 
 class ReaderGone(Exception):
@@ -179,6 +185,17 @@ class _Output(io.FileIO):
             raise OutputError(CANNOT_PRINT.format(error.strerror)) from None
 
 
+class _Complaints(io.FileIO):
+    """Standard error, which changes no exit code when it is full or nobody reads it: the code is about the work."""
+
+    def write(self, data: Any) -> int:
+        """Writes like any file, or drops what it cannot write; without a number, the reader is only slow."""
+        try:
+            return super().write(data) or len(data)
+        except OSError:
+            return len(data)
+
+
 FAULT, NO_MEMORY, NO_PERMISSION = 70, 71, 77  # from sysexits.h, like those in errors.py
 INTERRUPTED = 130  # as a shell reports it: 128 plus the number of SIGINT
 CANNOT_PRINT = (
@@ -189,6 +206,10 @@ NO_THREAD = "can't start new thread"  # Python's message
 OUT_OF_THREADS = (
     "The system would not start another thread. Nothing is lost: what was not acknowledged is read again at the next "
     "start. Raise the limit on processes for this user or container (ulimit -u, pids.max), or free some memory."
+)
+NOWHERE = (
+    "The current directory has been deleted, so no path can start there. Change to another directory, or write the "
+    "path from / (that of a deleted project works too)."
 )
 OUT_OF_MEMORY = (
     "Out of memory. Nothing is lost: what was not acknowledged is read again at the next start. "
@@ -215,6 +236,15 @@ def _forbidden(error: PermissionError) -> str:
         f"Cannot reach {os.fsdecode(error.filename)}: {error.strerror}. Nothing that was acknowledged is lost. "
         "Make it and the directories above it accessible to this user, or name another place."
     )
+
+
+def _is_nowhere(error: FileNotFoundError) -> bool:
+    """Whether a relative path was resolved while the current directory is gone: the error then names no file."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return error.filename is None
+    return False
 
 
 def _unexpected(error: Exception) -> str:

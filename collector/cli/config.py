@@ -13,7 +13,7 @@ from collector import settings
 from collector.cli.options import AsJson, Config, Roots, SinkType, SinkUrl, StatePath, flags
 from collector.delivery.credentials import credentials_now
 from collector.delivery.sinks.registry import SINKS
-from collector.errors import ConfigurationError
+from collector.errors import CollectorError, ConfigurationError
 from collector.files import make_directory
 from collector.log import printable, tame_json
 
@@ -81,24 +81,16 @@ def check(
 
     Example: collector config check --config collector.toml
     """
-    from collector.assembly import scope_of
-    from collector.delivery.trust import trust_of
-    from collector.store import prices
-    from collector.way_out import make_redactor
-
-    chosen = settings.load(config, flags(root, sink_url, sink_type, state), sinks=SINKS)
-    make_redactor(chosen, b"check")
-    prices.load(chosen.store.prices)
-    for each in chosen.each():
-        sink = SINKS[each.sink_type]
-        sink.sink(each)
-        credentials_now(each.sink, sink.scheme)
-        if each.sink.is_encrypted:
-            trust_of(each.sink)
-        scope_of(each)
+    try:
+        chosen = _checked(config, flags(root, sink_url, sink_type, state))
+    except CollectorError as error:
+        if json:
+            typer.echo(tame_json({"is_valid": False, "problems": str(error).splitlines()}))
+        raise
     if json:
         overruled = [each._asdict() for each in chosen.origins.overruled]
-        typer.echo(tame_json({"is_valid": True, "files": chosen.origins.files, "overruled": overruled}))
+        told = {"is_valid": True, "problems": [], "files": chosen.origins.files, "overruled": overruled}
+        typer.echo(tame_json(told))
         return
     typer.echo(printable(f"{', '.join(chosen.origins.files) or 'The defaults and the environment'}: valid."))
     _say_overruled(chosen)
@@ -146,6 +138,26 @@ def show(
     for each in chosen.each():
         typer.echo(printable(statement(each)))
     _say_overruled(chosen)
+
+
+def _checked(config: Path | None, given: Mapping[str, Any]) -> settings.Settings:
+    """The settings, after what would fail only at the start has been tried. Raises what it would raise."""
+    from collector.assembly import scope_of
+    from collector.delivery.trust import trust_of
+    from collector.store import prices
+    from collector.way_out import make_redactor
+
+    chosen = settings.load(config, given, sinks=SINKS)
+    make_redactor(chosen, b"check")
+    prices.load(chosen.store.prices)
+    for each in chosen.each():
+        sink = SINKS[each.sink_type]
+        sink.sink(each)
+        credentials_now(each.sink, sink.scheme)
+        if each.sink.is_encrypted:
+            trust_of(each.sink)
+        scope_of(each)
+    return chosen
 
 
 def _usual_place(key: str) -> str:

@@ -60,7 +60,7 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
     chosen, file = chosen_here(config, state), settings.users_file(config)
     _refuse_if_locked(chosen, "projects.exclude")
     # Before anything is changed, because this may fail for want of permission.
-    services, before = _services(chosen, file), agent_here(chosen)
+    services, (before, trouble) = _services(chosen, file), _agent_or_trouble(chosen)
     glob = glob_of(path)
     globs, mine = _as_it_may_lead_later(path, glob), list_in(file, "exclude")
     kept = [each for each in mine if each.removeprefix("!") not in globs]
@@ -75,15 +75,18 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
             changed.append(place)
     if not changed:
         typer.echo(printable(f"{glob} is already excluded in {file}."))
+        _say_who_may_not_hear(trouble)
         return
     now = chosen_here(config, state)
     typer.echo(printable(f"Excluded {' and '.join(globs)} in {' and in '.join(map(str, changed))}."))
     # At once, because counting what is left takes seconds if there is much, and forever on a mount that hangs.
-    _tell_agents(now, services, is_no=True)
-    typer.echo(_change(_left(before), _left(agent_here(now))))
+    _tell_agents(now, [] if trouble else services, is_no=True)
+    if before:
+        typer.echo(_change(_left(before), _left(agent_here(now))))
     if dropped := _drop_left_behind(now) + sum(map(_drop_held, now.each())):
         typer.echo(f"Dropped {counted(dropped, 'file')} held for a failing sink.")
     typer.echo("What was already sent stays there; `collector forget --project` removes it from the embedded store.")
+    _say_who_may_not_hear(trouble)
 
 
 def include(path: Target, config: Config = None, state: StatePath = None) -> None:
@@ -153,6 +156,24 @@ def _services(chosen: settings.Settings, file: Path) -> list[Path]:
         if holder(each.state_path).startswith("collector run") and os.path.realpath(reads) != os.path.realpath(file):
             found.append(chosen.state_path)
     return list(dict.fromkeys(found))
+
+
+def _agent_or_trouble(chosen: settings.Settings) -> tuple[settings.Settings | None, str]:
+    """The agent that works here or, if the configuration of the system service is invalid, what is wrong with it."""
+    try:
+        return agent_here(chosen), ""
+    except ConfigurationError as error:
+        return None, str(error)
+
+
+def _say_who_may_not_hear(trouble: str) -> None:
+    """Raises if a system service has a configuration that it cannot read again: it goes on with the one it has read."""
+    if trouble:
+        raise ConfigurationError(
+            f"{trouble}\nExcluded anyway, for the system service with this configuration too. What it has left is "
+            "unknown, and if it is running, it excludes nothing more until this is fixed and it is restarted: "
+            "`collector pause` stops all sending at once."
+        )
 
 
 def _as_it_may_lead_later(path: str, glob: str) -> list[str]:

@@ -1,7 +1,8 @@
 """The options that every command that writes a log takes besides its own: `-v` and `-q`, for how much goes to stderr.
 
 In: the flags, before or after the command. Out: the `log.level` that they stand for, which counts like any other flag:
-`config show` names it, and an administrator's lock still holds.
+`config show` names it, and an administrator's lock still holds. What all commands' own options have in common is added
+here too: placeholders, and that a path is not empty.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from pathlib import Path
 from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
-from typer.models import OptionInfo
+from typer.models import OptionInfo, ParameterInfo
 
 from collector import log
+from collector.errors import ConfigurationError
 
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Log more on stderr (log.level = debug).")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing unless something is wrong.")]
@@ -56,8 +58,8 @@ def completed(command: Callable[..., Any], *, has_log: bool) -> Callable[..., An
     """The command, with placeholders for the values of its options, and with -v and -q if it writes a log."""
     signature = inspect.signature(command)
     kinds = get_type_hints(command, include_extras=True)
-    for kind in kinds.values():
-        _name_what_it_takes(kind)
+    for name, kind in kinds.items():
+        _complete(name, kind)
     added = FLAGS if has_log and "config" in signature.parameters else {}
 
     @functools.wraps(command)
@@ -72,9 +74,24 @@ def completed(command: Callable[..., Any], *, has_log: bool) -> Callable[..., An
     return told
 
 
-def _name_what_it_takes(kind: Any) -> None:
-    """Sets the placeholder for an option's value: typer would show `<int range>`."""
-    for option in getattr(kind, "__metadata__", ()):
-        if isinstance(option, OptionInfo) and option.metavar is None:
-            types = {kind.__origin__, *get_args(kind.__origin__)}
-            option.metavar = next((word for known, word in TAKES.items() if known in types), None)
+def _complete(name: str, kind: Any) -> None:
+    """Sets the placeholder for an option's value, where typer would show `<int range>`, and how a path is read."""
+    for info in getattr(kind, "__metadata__", ()):
+        if not isinstance(info, ParameterInfo):
+            continue
+        types = {kind.__origin__, *get_args(kind.__origin__)}
+        is_option = isinstance(info, OptionInfo)
+        if is_option and info.metavar is None:
+            info.metavar = next((word for known, word in TAKES.items() if known in types), None)
+        if Path in types:
+            shown = f"--{name.replace('_', '-')}" if is_option else str(info.metavar)
+            info.parser = functools.partial(_path, name=shown)
+
+
+def _path(given: str, name: str) -> Path:
+    """A path from the command line. `Path("")` would be the current directory."""
+    if not given:
+        raise ConfigurationError(
+            f"{name} is empty: perhaps a variable of your shell is not set. Name a path, or leave it out."
+        )
+    return Path(given)

@@ -1,13 +1,15 @@
 """Reads JSON that is not quite valid: a reason may quote lines of an event, or half a character, and something may add
 a line of its own to an answer on its way. Rejections must not go unnoticed for that.
 
-In: bytes. Out: their first value, with U+FFFD for half a surrogate pair, which is not valid text. Raises ValueError if
-there is none, and CutShort if it is an object that ends in the middle.
+In: bytes. Out: their first value, with U+FFFD for half a surrogate pair, which is not valid text, and null for a number
+that is none or too large. Raises ValueError if there is none, and CutShort if it is an object that ends in the middle.
 """
 
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -19,6 +21,18 @@ class CutShort(ValueError):
     """The rest is missing, as if the connection had been lost."""
 
 
+def _finite(kind: type[int | float]) -> Callable[[str], float | None]:
+    return lambda written: kind(written) if math.isfinite(float(written)) else None
+
+
+_decoder = json.JSONDecoder(
+    parse_float=_finite(float),
+    parse_int=_finite(int),
+    parse_constant=lambda _: None,  # NaN is no JSON
+    strict=False,
+)
+
+
 def read(body: bytes) -> Any:
     """The first JSON value in these bytes."""
     try:
@@ -26,7 +40,7 @@ def read(body: bytes) -> Any:
     except ValueError:
         text = body.decode("utf-8-sig", "replace").strip()
     try:
-        value, _ = json.JSONDecoder(parse_constant=lambda _: None, strict=False).raw_decode(text)  # NaN is no JSON
+        value, _ = _decoder.raw_decode(text)
         plain = json.dumps(value, ensure_ascii=False)
         return orjson.loads(plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
     except json.JSONDecodeError as error:

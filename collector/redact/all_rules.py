@@ -23,10 +23,12 @@ from collector.redact.structures.told import TOLD_RULES
 from collector.redact.structures.told_words import TOLD_WORD_RULES
 from collector.redact.structures.tools import TOOL_RULES
 from collector.redact.structures.typed import TYPED_RULES
+from collector.redact.structures.urls import URL_RULES
 
 STRUCTURAL_RULES: tuple[Rule, ...] = (
     *PRIVATE_KEY_RULES,
     *MANIFEST_RULES,
+    *URL_RULES,
     *CREDENTIAL_RULES,
     *LOGIN_RULES,
     *QUERY_RULES,

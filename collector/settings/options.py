@@ -19,7 +19,7 @@ from pydantic_settings import NoDecode
 from collector.errors import ConfigurationError
 from collector.flow.fields import SWITCHES
 from collector.settings.addresses import in_utf_8
-from collector.settings.section import Seconds, Section
+from collector.settings.section import Seconds, Section, not_empty
 
 
 def listed(value: object) -> object:
@@ -35,9 +35,7 @@ def listed(value: object) -> object:
 
 
 def _expanded(value: object) -> object:
-    if value == "":
-        raise ValueError("must not be empty")
-    return os.path.expanduser(value) if isinstance(value, str) else value
+    return os.path.expanduser(not_empty(value)) if isinstance(value, str) else value
 
 
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
@@ -106,7 +104,7 @@ def refuse_clear_text(url: str, *, is_allowed: bool) -> None:
 class RootSetting(Section):
     """A directory in which a coding agent keeps its files, the label for it in events, and which agent that is."""
 
-    path: Annotated[str, PlainSerializer(in_utf_8, return_type=str, when_used="json")]
+    path: Annotated[str, AfterValidator(not_empty), PlainSerializer(in_utf_8, return_type=str, when_used="json")]
     label: str = ""
     agent: str = ""
 

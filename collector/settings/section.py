@@ -15,6 +15,13 @@ YEAR = 31_536_000
 Seconds = Annotated[float, Field(le=YEAR)]  # the system cannot wait much longer than that
 
 
+def not_empty(path: str) -> str:
+    """The path. An empty one would be the directory in which this process was started."""
+    if not path:
+        raise ValueError("must not be empty")
+    return path
+
+
 class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -8,12 +8,14 @@ synchronous=NORMAL would survive only the death of the process.
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from collector.log import in_words
 from collector.store import prices
 from collector.store.database import (
     BUSY_SECONDS,
@@ -27,6 +29,12 @@ from collector.store.database import (
 from collector.store.rows import Row
 from collector.store.writing import Rows, Stored
 
+# SQLite makes the copy elsewhere, and only then writes it beside the store.
+NO_ROOM_FOR_A_COPY = (
+    "There is no room to write the store {} anew: SQLite first makes a copy, of up to {}, in its directory for "
+    "temporary files ($SQLITE_TMPDIR, else $TMPDIR, else /var/tmp). Make room there, or set SQLITE_TMPDIR to a "
+    "directory on another disk."
+)
 CHECKPOINT_WAITS = 6  # how many times as long as for a lock a checkpoint of another process is waited for
 LOOK_SECONDS = 0.1
 
@@ -99,6 +107,10 @@ class Writer:
             self.connection.execute("VACUUM")
             self._connection.execute("PRAGMA optimize")
         except sqlite3.Error as error:
+            if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_FULL:
+                size = self.path.stat().st_size
+                if shutil.disk_usage(self.path.parent).free > size:
+                    raise StoreUnavailable(NO_ROOM_FOR_A_COPY.format(self.path, in_words(size)), LATER) from error
             raise unavailable(self.path, error) from error
         # An agent whose batch waited for this may be folding the log in. SQLite waits for readers, but not for that.
         until = time.monotonic() + CHECKPOINT_WAITS * self._busy_seconds

@@ -131,3 +131,23 @@ def test_every_report_is_available_as_json(agent: Agent, words: str) -> None:
     result = agent.run(*words.split(), "--json")
     assert result.code in ({0, 1} if words == "doctor" else {0})
     assert isinstance(json.loads(result.stdout), dict)
+
+
+@pytest.mark.parametrize(
+    ("text", "problems"),
+    [
+        ("nonsense = 1\n[sink]\ntimeout = 'x'\n", ["sink.timeout (in ", "nonsense (in "]),
+        ("[sink\n", ["mine.toml is not valid TOML: "]),
+        ("[[redaction.rules]]\nid = 'a'\npattern = '('\n", ["redaction.rules: the rule a has a pattern"]),
+    ],
+)
+def test_an_invalid_configuration_is_reported_as_json_too(agent: Agent, text: str, problems: list[str]) -> None:
+    file = agent.home.path / "mine.toml"
+    file.write_text(text)
+    result = agent.run("config", "check", "--json", "--config", str(file))
+    said = json.loads(result.stdout)
+    assert (result.code, said["is_valid"]) == (78, False)
+    assert [known in problem for known, problem in zip(problems, said["problems"], strict=True)] == [True] * len(
+        problems
+    )
+    assert said["problems"][0] in result.stderr

@@ -52,8 +52,17 @@ def test_output_to_a_full_disk_is_reported(agent: Agent, unbuffered: str) -> Non
     assert {command: how for command, how in said.items() if how != expected} == {}
 
 
-def test_a_log_on_a_full_disk_changes_no_exit_code(agent: Agent) -> None:
-    assert [in_shell(agent, "2>/dev/full", *command.split())[0] for command in ("scan", "scan --root x")] == [0, 66]
+@pytest.mark.parametrize("where", ["2>/dev/full", "2>&-", "2>&1 >/dev/null | true"])
+def test_a_log_that_cannot_be_written_changes_no_exit_code(agent: Agent, where: str) -> None:
+    ends = {"preview": 0, "scan": 0, "scan --root x": 66, "scan --nonsense": 2, "store export": 0, "exclude /work/x": 0}
+    script = f'{{ "$@"; echo $? >&3; }} 3>"$HOME/ended" {where}'
+    found = {}
+    for command in ends:
+        subprocess.run(
+            ["sh", "-c", script, "sh", *COLLECTOR, *command.split()], env=agent.environment, timeout=60, check=False
+        )
+        found[command] = int((agent.home.path / "ended").read_text())
+    assert found == ends
 
 
 def test_closed_streams_are_not_an_error(agent: Agent) -> None:

@@ -209,6 +209,8 @@ RECEIPT = b'{"accepted":1,"duplicate":0,"rejected":[{"id":"a","reason":"no such 
         RECEIPT.replace(b"\xc3\xa9", b"\\ud83d"),  # half an emoji, from cutting the event's text
         RECEIPT.replace(b"no such", b"in line 1\n\tno such"),  # not escaped
         RECEIPT.replace(b"{", b'{"load":NaN,', 1),
+        RECEIPT.replace(b"{", b'{"load":1e999,', 1),
+        RECEIPT.replace(b"{", b'{"load":-' + b"9" * 5_000 + b",", 1),
         RECEIPT + b"\n<!-- served by proxy 7 -->",
         RECEIPT + b"\n{}",
     ],

@@ -109,6 +109,26 @@ def test_a_doctor_says_that_the_file_of_the_service_is_damaged(agent: Agent, ser
     assert (check["name"], check["level"], str(file) in check["finding"]) == ("configuration", "fail", True)
 
 
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_no_is_heard_although_the_file_of_the_service_is_damaged(
+    agent: Agent, service: Service, tmp_path: Path, times: int
+) -> None:
+    file = tmp_path / "given.toml"
+    file.write_text("[sink")
+    service.facts["config"] = str(file)
+    session = agent.home.session(project="-work-diary")
+    session.cwd = "/work/diary"
+    session.prompt("dear diary")
+    for _ in range(times):
+        said = agent.run("exclude", "/work/diary")
+    assert (said.code, str(file) in said.stderr, "`collector pause` stops" in said.stderr) == (78, True, True)
+    assert "applies this now" not in said.stdout
+    for place in (agent.home.path / ".config" / "collector" / "collector.toml", service.keeps / "excluded.toml"):
+        assert '"/work/diary"' in place.read_text()
+    file.write_text("")
+    assert service.sends()["delivered"] == 1  # "hello", of another project
+
+
 def test_a_person_who_agrees_agrees_to_what_the_service_sends(agent: Agent, service: Service, sink: Sink) -> None:
     service.configured(f'[disclosure]\nrequire_ack = true\n[sink]\nurl = "{sink.url}"\n')
     own = agent.home.path / ".config" / "collector" / "collector.toml"

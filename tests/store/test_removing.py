@@ -22,6 +22,9 @@ from collector.store.removing import Choice, remove, remove_old
 from collector.store.report import asking, summarize
 from collector.store.worker import Worker
 from collector.store.writer import Writer
+from tests.agent import COLLECTOR, Agent
+from tests.build import Home
+from tests.faults.test_swept_process import can_mount
 from tests.store.sample_set import sample_events
 from tests.store.samples import Client, Event, event, rebuild, row_of, serving
 from tests.store.test_any_order import derived
@@ -167,3 +170,23 @@ def test_a_removal_from_a_locked_database_asks_to_come_back(client: Client) -> N
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
         lock.execute("ROLLBACK")
     assert client.report()["events"] == 1
+
+
+IN_A_MOUNT = 'mount -t tmpfs -o size=64k tmpfs "$SQLITE_TMPDIR" && exec "$@"'
+
+
+def test_a_full_directory_for_temporary_files_is_named_and_not_the_stores_disk(tmp_path: Path) -> None:
+    if not can_mount():
+        pytest.skip("needs the right to mount in a namespace of its own")
+    chance, small = random.Random(5), tmp_path / "small"
+    small.mkdir()
+    events = [event(text=chance.randbytes(20_000).hex(), session_id="kept") for _ in range(800)]
+    agent = Agent(Home(tmp_path / "home"), None, {"SQLITE_TMPDIR": str(small)})
+    database = tmp_path / "events.db"
+    stored(database, [*events, event(session_id=SECRET)]).close()
+    for words, code in ((["forget", "--session", SECRET, "--yes"], 3), (["store", "compact"], 1)):
+        command = [*COLLECTOR, *words, "--database", str(database)]
+        mounted = ["unshare", "-m", "sh", "-c", IN_A_MOUNT, "sh", *command]
+        done = subprocess.run(mounted, env=agent.environment, capture_output=True, check=False, text=True)
+        assert (done.returncode, "set SQLITE_TMPDIR" in done.stderr, "is full" in done.stderr) == (code, True, False)
+    assert agent.run("store", "compact", "--database", str(database), env={"SQLITE_TMPDIR": str(tmp_path)}).code == 0

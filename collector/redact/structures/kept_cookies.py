@@ -27,7 +27,8 @@ def _kept(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     """The value, if the rest of its object, or what is before it in its list, says that it is a cookie's. In a HAR
     file, lists of headers and of cookies follow each other."""
     first, last = _value.match(text, match.end(), stop).span()  # type: ignore[union-attr]  # it always matches
-    low, high = max(start, match.start() - 60), min(stop, last + _NEAR)
+    low = max(start, match.start() - (_NEAR if match["by_name"] else 60))
+    high = min(stop, last + _NEAR)
     low = max(low, text.rfind(b"]", low, match.start()))
     end = text.find(b"}", last, high)
     if not _are_cookies.search(text, low, first) and not _is_cookie.search(text, last, end if end >= 0 else high):
@@ -48,20 +49,25 @@ KEPT_COOKIE_RULES = (
     Rule(
         "structure",
         "kept-cookie",
-        rf"{_QUOTE}name{_QUOTE}{_BLANKS}:{_BLANKS}{_QUOTE}[^\"\\\x90\x91]{{1,100}}{_QUOTE}{_BLANKS},{_BLANKS}"
+        rf"{_QUOTE}(?:name{_QUOTE}{_BLANKS}:{_BLANKS}{_QUOTE}[^\"\\\x90\x91]{{1,100}}{_QUOTE}"
+        rf"|(?P<by_name>sameSite|secure|session|storeId){_QUOTE}{_BLANKS}:{_BLANKS}"
+        rf"(?:true|false|null|{_QUOTE}[\w.-]{{0,40}}{_QUOTE})){_BLANKS},{_BLANKS}"
         rf"{_QUOTE}value{_QUOTE}{_BLANKS}:{_BLANKS}{_QUOTE}",
         locate=_kept,
-        around=(60, 5_000),
+        around=(_NEAR, 5_000),
         before="",
         after="",
         about="the value of a cookie that a browser keeps",
         examples=(
             '{{"cookies":[{{"name":"sid","value":"{A-Za-z0-9:32}","domain":"app.internal","path":"/"}}]}}',
             '{{"name": "cid", "value": "{A-Za-z0-9:32}", "path": "/", "httpOnly": true}}',
+            '{{"httpOnly": true, "name": "sid", "path": "/", "storeId": "0", "value": "{A-Za-z0-9:32}", "id": 1}}',
         ),
         near_misses=(
             '{{"name": "cid", "value": "{A-Za-z0-9:32}", "path": "/"}}',
             '{{"cookies":[{{"name":"lang","value":"de-DE","domain":"app.internal","path":"/"}}]}}',
+            '{{"httpOnly": true, "name": "lang", "path": "/", "storeId": "0", "value": "de-DE", "id": 1}}',
+            '{{"name": "door", "secure": true, "value": "{A-Za-z0-9:32}"}}',
         ),
     ),
     Rule(

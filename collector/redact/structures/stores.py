@@ -1,8 +1,8 @@
 """The rules for secrets handed to a store of secrets: as NAME=value, as NAME value, on stdin, after a flag.
 
 `fly secrets set A=X B=Y`, `convex env set NAME X`, `echo X | vercel env add`, `--from-literal=k=X`. In a store of
-secrets every value is one, whatever its name; among mere settings (`env set`, `config:set`) the name must tell, or the
-value look random. References (`$TOKEN`, `@file`) stay.
+secrets every value is one, whatever its name; among mere settings (`env set`, `config:set`) the name must tell.
+References (`$TOKEN`, `@file`) stay.
 """
 
 from __future__ import annotations
@@ -52,11 +52,10 @@ def _held(text: bytes, first: int, last: int, name: str, is_store: bool) -> Span
     promised = promise(name)
     if value.startswith(("@", "file://")):
         return []
-    if promised is Promise.NOTHING or promised <= Promise.OWNED:
-        is_one = is_store and bool(_odd.search(value)) and len(value) >= 6
-        promised = Promise.PASSWORD if is_one else Promise.KEY
-        return [(first, last)] if is_one and is_secret(value, promised, Notation.ENVIRONMENT) else []
-    return [(first, last)] if is_secret(value, promised, Notation.ENVIRONMENT) else []
+    if is_store and promised <= Promise.OWNED and len(value) >= 6 and _odd.search(value):
+        promised = Promise.PASSWORD
+    is_one = promised is not Promise.NOTHING and is_secret(value, promised, Notation.ENVIRONMENT)
+    return [(first, last)] if is_one else []
 
 
 def _handed(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
@@ -101,10 +100,13 @@ STORE_RULES = (
             "fly secrets set DB={A-Za-z0-9:14}7 REDIS={A-Za-z0-9:14}7",
             "kubectl create secret generic x --from-literal=k={A-Za-z0-9:14}7",
             "doppler secrets set API_TOKEN {A-Za-z0-9:14}7",
+            "convex env set ACME_KEY {A-Za-z0-9:15}7",
         ),
         near_misses=(
             "fly secrets set DB=$DB REDIS=$REDIS",
             "gh secret set DEPLOY --app actions",
+            "convex env set ACME_KEY $ACME_KEY",
+            "netlify env:set PRIMARY_REGION eu-central-1",
             "heroku config:set NODE_ENV=production PORT=8080",
             "kubectl create secret generic x --from-literal=k=$K",
         ),

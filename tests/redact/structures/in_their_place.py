@@ -74,5 +74,7 @@ WiFi.begin("Acme", "¤");
 
 IN_THEIR_PLACE["cookies that are kept"] = r"""
 {"cookies":[{"name":"sid","value":"¤¤","domain":"app.internal","path":"/","httpOnly":true,"sameSite":"Lax"}]}
+[{"domain":".app.internal","expirationDate":1790000000.12,"hostOnly":false,"httpOnly":true,"name":"sid","path":"/","sameSite":"lax","secure":true,"session":false,"storeId":"0","value":"¤¤","id":1}]
+[¶  {¶    "hostOnly": true,¶    "httpOnly": true,¶    "name": "sid",¶    "secure": true,¶    "value": "¤¤"¶  }¶]
 #HttpOnly_.app.internal	TRUE	/	TRUE	1790000000	sid	¤¤
 """
