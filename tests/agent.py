@@ -6,8 +6,8 @@
         sink.wait_for(lambda: sink.ids())
         running.stop()
 
-Each command is a real process with a scratch HOME and nothing of the caller's environment but PATH. Commands that run
-to their end are forked from a process that already has the modules loaded (warm.py); a service is started normally.
+Each command is a real process with a scratch HOME and nothing of the caller's environment but PATH. It is forked from a
+process that already has the modules loaded (warm.py); with `agent.is_warm = False`, `start` does without.
 """
 
 from __future__ import annotations
@@ -66,6 +66,7 @@ class Agent:
     """The command, bound to a home, a sink and a state of its own; `environment` adds COLLECTOR_* and the like."""
 
     patience = 120.0  # seconds a command may take on a busy machine
+    is_warm = True  # whether `start` may fork what it starts
 
     def __init__(
         self,
@@ -118,7 +119,8 @@ class Agent:
 
     def start(self, *flags: str, command: str = "run", **environment: str) -> Running:
         """Starts the service (or another command) in the background; it is stopped when the `with` block ends."""
-        return Running([*self.program, command, *self.places(), *flags], self.environment | environment, self.directory)
+        command_line = [*self.program, command, *self.places(), *flags]
+        return Running(command_line, self.environment | environment, self.directory, is_warm=self.is_warm)
 
     def offsets(self) -> dict[str, int]:
         """The offsets in the state file: source key -> offset."""
@@ -138,11 +140,14 @@ class Agent:
 class Running:
     """A service under test; its output goes to files beside its state."""
 
-    def __init__(self, command: list[str], environment: dict[str, str], directory: Path) -> None:
+    def __init__(
+        self, command: list[str], environment: dict[str, str], directory: Path, *, is_warm: bool = False
+    ) -> None:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.log = directory.with_name("run.stderr")
+        start = warm.start if is_warm else subprocess.Popen
         with directory.with_name("run.stdout").open("ab") as stdout, self.log.open("ab") as stderr:
-            self.process = subprocess.Popen(command, env=environment, stdout=stdout, stderr=stderr)
+            self.process = start(command, env=environment, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr)
 
     def __enter__(self) -> Self:
         return self

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import atexit
 import functools
+import json
 import shutil
 import tempfile
 from pathlib import Path
 
 from collector.redact import Options, Redactor
+from collector.redact.formats import PROVIDER_RULES
 
+# A tenth of the rules, for commands that have to compile them, or that start many times.
+FEW_RULES = {"COLLECTOR_REDACTION__DISABLE": json.dumps([rule.id for rule in PROVIDER_RULES])}
 KEY = b"a key for tests only"
 CACHE = Path(tempfile.mkdtemp(prefix="collector-tests-"))
 atexit.register(shutil.rmtree, CACHE, ignore_errors=True)

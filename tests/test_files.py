@@ -18,6 +18,7 @@ from collector.keeping.quarantine import Quarantine
 from collector.keeping.state import State
 from tests.agent import Agent
 from tests.build import Home
+from tests.redactors import FEW_RULES
 from tests.scopes import FORM
 from tests.sink import Answer, Sink
 
@@ -130,7 +131,7 @@ def test_no_umask_lets_others_write_or_read_our_files(tmp_path: Path, answer: An
     session.prompt("one")
     session.raw(b"{broken\n")
     with Sink(then=answer) as sink:
-        agent = Agent(home, sink, {"XDG_CACHE_HOME": str(home.path / "cache")})
+        agent = Agent(home, sink, {"XDG_CACHE_HOME": str(home.path / "cache"), **FEW_RULES})
         before = os.umask(0)
         try:
             agent.scan("--max-wait", "0")
@@ -154,7 +155,7 @@ def test_files_that_root_makes_in_a_users_home_belong_to_that_user(tmp_path: Pat
         file.write(b'{"broken\n')
     os.chown(home.path, nobody, nobody)
     places = {f"XDG_{kind}_HOME": str(home.path / kind.lower()) for kind in ("STATE", "DATA", "CACHE", "CONFIG")}
-    agent = Agent(home, environment=places)
+    agent = Agent(home, environment=places | FEW_RULES)
     for more in ([], ["--sink-url", "http://127.0.0.1:1/", "--max-wait", "0"]):
         session.prompt("and again")
         agent.run("scan", "--root", str(home.root), *more)

@@ -1,11 +1,13 @@
 """Starts the command without loading its modules again, by forking a process that already has them loaded.
 
     done = warm.run([*COLLECTOR, "scan"], env=..., cwd=..., input=b"")     # like subprocess.run
+    process = warm.start([*COLLECTOR, "run"], env=..., stdin=..., stdout=..., stderr=...)  # like subprocess.Popen
 
 The result is a real process with its own streams, environment, directory, signals and exit code. Loading modules made
-up two thirds of the cost of most commands in the suite. Two things differ from a normal start: the modules are already
-loaded, and all commands of a worker share one hash seed. So subprocess still starts services (Agent.start), whatever
-tests starting itself, any command on a system other than Linux, and any command with variables that Python reads.
+up two thirds of the cost of most commands in the suite. Three things differ from a normal start: the modules are
+already loaded, they are not taken apart at the end, and all commands of a worker share one hash seed. So subprocess
+still starts whatever tests starting or memory, any command on a system other than Linux, and any command with variables
+that Python reads.
 """
 
 from __future__ import annotations
@@ -29,10 +31,12 @@ from typing import Any
 import collector.__main__
 
 COLLECTOR = (sys.executable, "-m", "collector")
-LOADED = (
+ROOMS = (
     *("cli.scan", "cli.preview", "cli.status", "cli.doctor", "cli.exclude", "assembly", "way_out", "store.inside"),
     *("redact.scan.engines", "inspection.preview", "inspection.sessions", "inspection.doctor", "service.footprint"),
 )
+# With what the first request would load.
+LOADED = (*(f"collector.{name}" for name in ROOMS), "httpcore", "h11", "certifi", "typer._adapters")
 READ_AT_START = ("PYTHON", "LC_", "LANG", "LD_", "MALLOC_")
 READ = {"PYTHONPATH": str(Path(__file__).resolve().parent.parent), "PYTHONUTF8": "1"}
 PR_SET_CHILD_SUBREAPER = 36
@@ -42,7 +46,6 @@ _one_at_a_time = threading.Lock()
 
 def run(command: list[str], *, env: dict[str, str], input: bytes, timeout: float, cwd: Any) -> Any:  # noqa: A002
     """Runs a command to its end, falling back to subprocess for one that cannot be started by forking."""
-    start = _Warm if _can(command, env) else subprocess.Popen
     with start(
         command, env=env, cwd=cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
@@ -52,6 +55,11 @@ def run(command: list[str], *, env: dict[str, str], input: bytes, timeout: float
             process.kill()
             raise
     return subprocess.CompletedProcess(command, process.returncode, output, errors)
+
+
+def start(command: list[str], *, env: dict[str, str], **how: Any) -> subprocess.Popen[bytes]:
+    """Starts a command, like Popen; all three of its streams must be given."""
+    return (_Warm if _can(command, env) else subprocess.Popen)(command, env=env, **how)
 
 
 def _can(command: list[str], env: dict[str, str]) -> bool:
@@ -65,7 +73,7 @@ class _Warm(subprocess.Popen[bytes]):
     def _execute_child(self, args: Any, *rest: Any) -> None:
         cwd, env, ends = rest[4], rest[5], rest[9:15]  # the pipes' ends, the child's and ours in turn
         sys.audit("subprocess.Popen", args[0], args, cwd, env)
-        said = {"arguments": args[3:], "cwd": os.fspath(cwd), "env": env, "umask": os.umask(0)}
+        said = {"arguments": args[3:], "cwd": os.fspath(cwd or os.getcwd()), "env": env, "umask": os.umask(0)}
         os.umask(said["umask"])
         with _one_at_a_time:
             channel = _loaded()
@@ -101,7 +109,7 @@ def _loaded() -> socket.socket:
 def _serve(channel: socket.socket) -> None:
     collector.__main__._import_without_unused_parts()
     for name in LOADED:
-        import_module(f"collector.{name}")
+        import_module(name)
     gc.freeze()
     while True:
         message, ends, _, _ = socket.recv_fds(channel, LARGEST, 3)
@@ -113,13 +121,30 @@ def _serve(channel: socket.socket) -> None:
             child = os.fork()
             if not child:
                 _become(json.loads(message), ends)
-                sys.exit(collector.__main__.main())  # type: ignore[func-returns-value]
+                _run()
             os.write(tells, str(child).encode())
             os._exit(0)
         os.waitpid(between, 0)  # only once it has ended can the tests wait for the process it forked
         channel.send(os.read(told, 32))
         for end in (told, tells, *ends):
             os.close(end)
+
+
+def _run() -> None:
+    """Runs the command, then ends in the order of the interpreter, but leaves its modules as they are: taking them
+    apart would copy all the memory shared with the loaded process, a third of the cost of most commands."""
+    code: object = 0
+    try:
+        collector.__main__.main()
+    except SystemExit as end:
+        code = end.code or 0
+    assert isinstance(code, int), code
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        if stream:
+            stream.flush()
+    os._exit(code)
 
 
 def _become(said: dict[str, Any], ends: list[int]) -> None:

@@ -144,6 +144,7 @@ def soak(minutes: float, directory: Path, seed: int) -> Figures:
     with MoodySink() as sink:
         agent = Agent(home, sink, ENVIRONMENT)
         writers = [Writer(home, number, seed) for number in range(4)]
+        agent.is_warm = False  # its memory is watched
         running = agent.start()
         started = born = time.monotonic()
         try:

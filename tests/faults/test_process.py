@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 import subprocess
@@ -18,21 +17,20 @@ import pytest
 from collector.flow.ledger import Ledger
 from collector.keeping.quarantine import Quarantine
 from collector.pipeline import run_pass
-from collector.redact.formats import PROVIDER_RULES
 from tests.agent import COLLECTOR, Agent
 from tests.build import Home
 from tests.faults.crash import CrashServer
 from tests.model.actions import MEMORY
 from tests.model.world import World
+from tests.redactors import FEW_RULES
 from tests.scopes import Asking, root_of, scope
 from tests.sink import Answer, Request, Sink
 
 WINDOW, EVENTS, PROMPTS = 2, 4, 40
-# Few rules, so that each run of the matrix starts in a tenth of the time; crashes have nothing to do with the rules.
 SMALL = {
     "COLLECTOR_SINK__WINDOW": str(WINDOW),
     "COLLECTOR_BATCH__MAX_EVENTS": str(EVENTS),
-    "COLLECTOR_REDACTION__DISABLE": json.dumps([rule.id for rule in PROVIDER_RULES]),
+    **FEW_RULES,  # crashes have nothing to do with the rules
 }
 LARGE, ADDRESS_SPACE = 40_000_000, 200_000_000
 PATIENT = {"COLLECTOR_RETRY__MAX_INTERVAL": "600", "COLLECTOR_RETRY__MAX_WAIT": "3600"}

@@ -8,6 +8,8 @@ from time import process_time
 import pytest
 
 from collector.redact import Redactor
+from collector.redact.rule import sample
+from collector.redact.scan.matching import STRETCH
 from tests.redact.secrets import secret
 
 HEX = "0123456789abcdef0123456789abcdef01234567"
@@ -59,6 +61,16 @@ def test_a_secret_whose_name_comes_before_a_repetition_is_found(redactor: Redact
     at = place * 512
     assert text[at:].startswith("_key=")
     assert value not in redactor.text(text[:at].removesuffix(public) + own + text[at:])
+
+
+def test_a_secret_that_only_a_word_before_it_gives_away_is_found_wherever_it_stands(redactor: Redactor) -> None:
+    """A text full of candidates is scanned in stretches: the word may be at the end of one, the secret in the next."""
+    [rule] = (rule for rule in redactor.rules if rule.id == "ably-key")
+    text = sample(rule.examples[0], 7)
+    value = text.split()[-1]
+    many = "password: string\n" * 400
+    lines = {dots: f"{'.' * dots}\n{text}\n" for dots in range(STRETCH, STRETCH + 64, 3)}
+    assert [dots for dots, line in lines.items() if value in redactor.text(f"{many}{line}{many}")] == []
 
 
 def test_four_times_the_repetitions_take_four_times_as_long(redactor: Redactor) -> None:

@@ -87,6 +87,7 @@ def test_an_idle_agent_sleeps_and_holds_no_file_open(home: Home, sink: Sink) -> 
     for session in sessions:
         session.prompt("x")
     agent = Agent(home, sink, NO_RESCANS)
+    agent.is_warm = False
     with agent.start() as running:
         sink.wait_for(lambda: len(sink.ids()) == len(sessions))
         wait_until(lambda: is_watching(agent, running) and status_of(agent)["delivered"] == len(sessions))

@@ -58,6 +58,7 @@ def test_it_stops_at_any_stage_and_loses_nothing(home: Home, sink: Sink, stage: 
 def test_an_idle_agent_stops_with_everything_saved(home: Home, sink: Sink, agent: Agent) -> None:
     session = home.session()
     session.prompt("one")
+    agent.is_warm = False
     with agent.start() as running:
         sink.wait_for(lambda: sink.ids())
         session.prompt("two")
@@ -72,6 +73,7 @@ def test_an_idle_agent_stops_with_everything_saved(home: Home, sink: Sink, agent
 
 
 def test_a_stop_during_the_start_stops_it(agent: Agent) -> None:
+    agent.is_warm = False
     with agent.start() as running:
         assert running.stop() in (0, -signal.SIGTERM)  # killed by the signal only while Python itself is starting
 

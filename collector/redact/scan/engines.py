@@ -66,11 +66,11 @@ class Hyperscan:
         self._indexes = list(self._sharing.values())
         self._with_begin = {at for at, pattern in enumerate(self._sharing) if pattern.startswith(WITH_BEGIN)}
         self._database = _database(list(self._sharing), rules, cache_dir, preparing)
-        # How far the end of a match can be from where the scanner, or the rule, begins. Users' own rules, the ones
-        # without examples, may be wider than those of the table.
+        # How far from its beginning a match can end, and how far before it its keyword can begin. Users' own rules, the
+        # ones without examples, may be wider than those of the table.
         widths = [scan_widths(rule)[1] for rule in rules if not rule.examples]
-        reach = max((rule.reach + len(word) for rule in rules for word in rule.keywords), default=0)
-        self._widest = max(WIDEST, *widths, 0) + reach
+        self._widest = max(WIDEST, *widths, 0)
+        self._reach = max((rule.reach + len(word) for rule in rules for word in rule.keywords), default=0)
         self._local = threading.local()
 
     def zones(self, text: bytes) -> dict[int, Zones]:
@@ -93,23 +93,24 @@ class Hyperscan:
 
     def _zones_of_repeats(self, text: bytes) -> dict[int, Zones]:
         """Scans a text full of candidates stretch by stretch, as such a text often repeats itself: a stretch that, with
-        what follows it, equals an earlier one is not scanned again. Once the text turns out not to repeat, the rest is
-        scanned in larger pieces."""
+        what surrounds it, equals an earlier one is not scanned again. Once the text turns out not to repeat, the rest
+        is scanned in larger pieces."""
         scanned: dict[tuple[int, bytes], dict[int, Zones]] = {}
         found: dict[int, Zones] = {}
         gap = 1 + len(text) // MOST_ZONES
         low = 0
         for number, last in enumerate(stretches(text, 0, len(text) - 1)):
-            seen = (last - low, text[low : last + self._widest])
+            start = max(0, low - self._reach)
+            seen = (last - low, text[start : last + self._widest])
             if seen not in scanned:
                 if len(scanned) > 16 + number // 4 or last + self._widest >= len(text):
                     break
                 scanned[seen] = self._zones_within(seen[1])
-            _add(found, scanned[seen], low, last, gap)
+            _add(found, scanned[seen], start, last, gap)
             low = last + 1
         for first in range(low, len(text), SCANNED_AT_ONCE):
-            last = first + SCANNED_AT_ONCE - 1
-            _add(found, self._zones_within(text[first : last + self._widest]), first, last, gap)
+            start, last = max(0, first - self._reach), first + SCANNED_AT_ONCE - 1
+            _add(found, self._zones_within(text[start : last + self._widest]), start, last, gap)
         return found
 
     def _zones_within(self, text: bytes) -> dict[int, Zones]:

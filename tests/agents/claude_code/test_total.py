@@ -99,9 +99,11 @@ def test_values_that_the_reader_should_have_cleaned_do_no_harm(key: str, value: 
         assert event(Line(where.reading, 0, 9, {"type": "user", key: value}, "", b"", b""), where)
 
 
-@pytest.mark.parametrize("depth", [900, 20_000])
+PLACES = ["message", "toolUseResult", "attachment", "data", "anything", "snapshot", "shape", "usage", "type"]
+
+
 @pytest.mark.parametrize(
-    "key", ["message", "toolUseResult", "attachment", "data", "anything", "snapshot", "shape", "usage", "type"]
+    ("depth", "key"), [*((depth, key) for depth in (900, 3000) for key in PLACES), (20_000, "message")]
 )
 @pytest.mark.parametrize(
     "kind", ["user", "assistant", "attachment", "progress", "new", "file-history-snapshot", "api-request-shape"]

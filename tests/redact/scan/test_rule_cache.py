@@ -11,6 +11,7 @@ import os
 import re
 import stat
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from collector.redact.marker import OPENING
 from collector.redact.redactor import SIGN_OF_A_PAGE
 from collector.redact.scan.compiling import compile_patterns, hyperscan
 from collector.redact.scan.matching import scan_patterns
-from tests.redactors import KEY
+from tests.redactors import CACHE, KEY, every_rule
 
 TEXT = "DB_PASSWORD=hunter22x"
 # Ten rules that compile fast. With so few, every other rule is a canary, and the one that finds passwords is not one.
@@ -57,6 +58,15 @@ def with_checksum(patterns: list[str]) -> bytes:
 
 
 @functools.cache
+def sound() -> tuple[str, bytes]:
+    """The name and the content of the file of compiled rules."""
+    with tempfile.TemporaryDirectory() as directory:
+        assert "hunter22x" not in start(Path(directory))
+        file = cached(Path(directory))
+        return file.name, file.read_bytes()
+
+
+@functools.cache
 def poisoned() -> bytes:
     """The compiled rules, except the one that finds passwords."""
     rules = [rule for rule in RULES if rule.id in USED] + [disguise.rule for disguise in DISGUISES] + [SIGN_OF_A_PAGE]
@@ -68,12 +78,19 @@ def poisoned() -> bytes:
     return with_checksum([*patterns, re.escape(OPENING.decode())])
 
 
+def keep(directory: Path, content: bytes) -> None:
+    """Puts a file of compiled rules into a directory as the agent does."""
+    directory.mkdir(mode=0o700)
+    file = directory / sound()[0]
+    file.touch(0o600)
+    file.write_bytes(content)
+
+
 @pytest.fixture
 def cache(tmp_path: Path) -> Path:
     """A cache directory with poisoned rules that only this user could have written."""
     directory = tmp_path / "cache"
-    assert "hunter22x" not in start(directory)
-    cached(directory).write_bytes(poisoned())
+    keep(directory, poisoned())
     assert "hunter22x" in start(directory), "it is not believed where it must be, so it proves nothing elsewhere"
     return directory
 
@@ -86,12 +103,12 @@ def test_the_database_is_compiled_once(tmp_path: Path) -> None:
     assert made(cached(tmp_path / "cache")) == before
 
 
-def test_all_rules_together_are_compiled_once(tmp_path: Path) -> None:
-    options = Options(key=KEY, cache_dir=tmp_path / "cache")
-    Redactor(options)
-    before = made(cached(tmp_path / "cache"))
-    Redactor(options)
-    assert made(cached(tmp_path / "cache")) == before
+def test_all_rules_together_are_compiled_once() -> None:
+    every_rule()  # made by whichever test needed it first
+    before = {file: made(file) for file in (CACHE / "collector").glob("rules-*.hyperscan")}
+    assert before
+    Redactor(Options(key=KEY, cache_dir=CACHE / "collector"))
+    assert {file: made(file) for file in (CACHE / "collector").glob("rules-*.hyperscan")} == before
 
 
 def test_what_earlier_versions_compiled_does_not_pile_up(tmp_path: Path) -> None:
@@ -111,11 +128,10 @@ def test_what_earlier_versions_compiled_does_not_pile_up(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("damage", [b"", b"nonsense", None])
 def test_a_damaged_database_is_made_again(tmp_path: Path, damage: bytes | None) -> None:
-    start(tmp_path)
-    whole = cached(tmp_path).read_bytes()
-    cached(tmp_path).write_bytes(whole[:-100] if damage is None else damage)
-    assert "hunter22x" not in start(tmp_path)
-    assert len(cached(tmp_path).read_bytes()) == len(whole)
+    _, whole = sound()
+    keep(tmp_path / "cache", whole[:-100] if damage is None else damage)
+    assert "hunter22x" not in start(tmp_path / "cache")
+    assert len(cached(tmp_path / "cache").read_bytes()) == len(whole)
 
 
 def test_a_database_that_misses_what_it_must_find_is_made_again(cache: Path) -> None:
@@ -171,9 +187,9 @@ def test_a_cache_that_others_can_write_to_is_not_used_and_reported_once(
 
 
 def test_other_rules_get_another_database(tmp_path: Path) -> None:
-    start(tmp_path)
-    Redactor(Options(key=KEY, disabled=DISABLED | {"jwt"}, cache_dir=tmp_path))
-    assert len(list(tmp_path.glob("rules-*.hyperscan"))) == 2
+    keep(tmp_path / "cache", sound()[1])
+    Redactor(Options(key=KEY, disabled=DISABLED | {"jwt"}, cache_dir=tmp_path / "cache"))
+    assert len(list((tmp_path / "cache").glob("rules-*.hyperscan"))) == 2
 
 
 def test_a_cache_that_cannot_be_written_is_not_needed(tmp_path: Path) -> None:
