@@ -54,6 +54,7 @@ def test_so_do_the_commands_with_paths_of_their_own(agent: Inside, words: list[s
     [
         (["--root", ""], {}),
         ([], {"COLLECTOR_ROOTS": '[""]'}),
+        ([], {"COLLECTOR_ROOTS": '[{"path": ""}]'}),
         ([], {"COLLECTOR_STATE__PATH": ""}),
         ([], {"COLLECTOR_STORE__DATABASE": ""}),
     ],

@@ -92,7 +92,6 @@ def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
         ("sink.token_file", '[sink]\nurl = "https://a.example/"\ntoken_file = "token"\n'),
         ("sinks.0.ca_file", '[[sinks]]\nname = "a"\nurl = "https://a.example/"\nca_file = "ca.pem"\n'),
         ("roots.0.path", 'roots = ["claude"]\n'),
-        ("roots.0.path", 'roots = [{path = ""}]\n'),
     ],
 )
 def test_relative_paths_in_a_configuration_file_are_rejected(tmp_path: Path, key: str, text: str) -> None:

@@ -124,17 +124,17 @@ def with_canary_span(event: Sealed, machine: dict[str, str]) -> Sealed:
     told = fields_of(event)
     ids, at = (trace_id(told, event.id), span_id("canary", event.id), b""), mapping.nanoseconds(told["time"])
     span = Span(*ids, "canary", INTERNAL, at, at, {})
-    return event._replace(beside=(_sealed(Completed(mapping.resource(told, machine), span)),))
+    return event._replace(beside=(_sealed(Completed(mapping.resource(told, machine), span), event),))
 
 
 def _with(item: Item, made: Sequence[Completed | Context]) -> Item:
     line, outcome = item
     if not made or not isinstance(outcome, Sealed):
         return item
-    sealed = (_sealed(each) if isinstance(each, Completed) else each for each in made)
+    sealed = (_sealed(each, outcome) if isinstance(each, Completed) else each for each in made)
     return line, outcome._replace(beside=(*outcome.beside, *sealed))
 
 
-def _sealed(made: Completed) -> Sealed:
-    """A span, made of redacted events alone, as something to be sent."""
-    return Sealed(f"span {made.span.span_id.hex()}", b"", {}, beside=(made,))
+def _sealed(made: Completed, event: Sealed) -> Sealed:
+    """A span that a sealed event completes, as something to be sent. It is made of nothing but sealed events."""
+    return event._replace(id=f"span {made.span.span_id.hex()}", body=b"", redactions={}, beside=(made,))
