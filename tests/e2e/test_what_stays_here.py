@@ -114,6 +114,19 @@ def test_records_without_a_directory_are_forgotten_with_their_session(home: Home
     assert sorted(event["text"] for event in left) == ["/work-shop", "/work-shop", "about the diary", "at /work-shop"]
 
 
+def test_a_worktree_named_after_a_plan_is_forgotten_by_its_path(home: Home) -> None:
+    slug = "fix-the-login-quiet-otter"
+    worktree = f"/work/shop/.claude/worktrees/{slug}"
+    session = home.session(project=key_of(worktree))
+    session.cwd = worktree
+    session.record({"type": "last-prompt", "lastPrompt": "Fix the login", "sessionId": session.session_id})
+    session.prompt("Fix the login", slug=slug, gitBranch=f"worktree-{slug}")
+    agent: Agent = Inside(home, None, {"COLLECTOR_SINK__TYPE": "store"})
+    assert agent.scan().ledger["delivered"] == 4
+    forgotten = agent.run("forget", "--project", worktree, "--yes", "--json", "--state", str(agent.state))
+    assert json.loads(forgotten.stdout)["events"] == 2, forgotten.stderr
+
+
 @pytest.mark.parametrize("is_moved", [True, False], ids=["moved aside", "not yet moved"])
 def test_exclude_and_forget_reach_held_files_that_were_set_aside(home: Home, *, is_moved: bool) -> None:
     state = "--state", str(home.path.parent / "agent" / "state.json")
