@@ -2,9 +2,7 @@
 
 Older versions make up all of it. Newer ones (seen in 2.1.327) begin it with the first words of the prompt, in lower
 case and with a hyphen for whatever is not a letter or a digit, so redaction cannot recognise a secret among them. In:
-an event. Out: the same event with only the made-up part of the name, wherever the plan is named.
-
-A worktree may be named after the plan. It keeps its name, as any directory does, so that `forget` finds what was there.
+an event. Out: the same event with only the made-up part of the name, wherever the name occurs but in PLACES.
 """
 
 from __future__ import annotations
@@ -21,7 +19,9 @@ from collector.agents.claude_code.free_values import omit
 # An adjective, a verb and a noun. After the words of a prompt there are only an adjective and a noun.
 MADE_UP = "[a-z]+-[a-z]+ing-[a-z]+"
 is_made_up = re.compile(MADE_UP).fullmatch
-FILE = r"(?:-agent-[\w-]{1,80})?\.md"  # what follows the slug in the name of a plan's file
+# A worktree may be named after the plan. Here its path stays whole, as in records without a slug: `forget` has to find
+# all of them. `capture.file_paths` holds these fields back.
+PLACES = frozenset({"project", "cwd", "source"})
 # They have no slug, and name the files that a session changed, or repeat what the model was told.
 NAMING_PLANS = frozenset({"file-history-snapshot", "file-history-delta", "api-request-blob"})
 
@@ -32,9 +32,8 @@ def leave_prompt_out(event: dict[str, Any], context: Context) -> None:
     if slug.count("-") >= 2 and not is_made_up(slug):
         made_up = "-".join(slug.split("-")[-2:])
         omit(event, "slug", slug.removesuffix(made_up))
-        event["slug"] = made_up
-        name = re.compile(rf"{re.escape(slug)}(?={FILE})")
-        changed(event, lambda text: name.sub(made_up, text) if slug in text else text)
+        for name in event.keys() - PLACES:
+            event[name] = changed(event[name], lambda text: text.replace(slug, made_up))
     elif event.get("record_type") in NAMING_PLANS:
         plans = paths_of_plans(PurePath(context.reading.source.root.path).name)
         changed(event, lambda text: plans.sub("", text))
@@ -43,9 +42,10 @@ def leave_prompt_out(event: dict[str, Any], context: Context) -> None:
 @cache
 def paths_of_plans(root: str) -> re.Pattern[str]:
     """Finds the words of a prompt in the path of a plan below a root of this name."""
+    suffix = r"(?:-agent-[\w-]{1,80})?\.md"
     return re.compile(
-        rf"(?<=[/\\]{re.escape(root)}[/\\]plans[/\\])(?!{MADE_UP}{FILE})"
-        rf"[a-z0-9-]{{1,80}}-(?=[a-z]{{1,40}}-[a-z]{{1,40}}{FILE})"
+        rf"(?<=[/\\]{re.escape(root)}[/\\]plans[/\\])(?!{MADE_UP}{suffix})"
+        rf"[a-z0-9-]{{1,80}}-(?=[a-z]{{1,40}}-[a-z]{{1,40}}{suffix})"
     )
 
 
