@@ -49,8 +49,7 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
     """
     from collector.settings.editing import list_in, put_list
 
-    if not path.strip():
-        raise typer.BadParameter("must not be empty. Name the project's directory, or give a glob.", param_hint="PATH")
+    _refuse_if_empty(path)
     if path.startswith("!"):
         raise typer.BadParameter(
             "a leading ! undoes an exclude: use `collector include` for that. For a name that really starts with !, "
@@ -100,6 +99,7 @@ def include(path: Target, config: Config = None, state: StatePath = None) -> Non
     """
     from collector.settings.editing import list_in, put_list
 
+    _refuse_if_empty(path)
     chosen, file = chosen_here(config, state), settings.users_file(config)
     glob, before = glob_of(path), _left(agent_here(chosen))
     directory = os.path.abspath(os.path.expanduser(path))
@@ -142,6 +142,12 @@ def glob_of(path: str) -> str:
     home = settings.home()
     told = "~" + absolute.removeprefix(home) if absolute.startswith(home + "/") else absolute
     return SPECIAL.sub(r"\\\1", told)
+
+
+def _refuse_if_empty(path: str) -> None:
+    """An empty path, as from an unset variable, must not mean the current directory."""
+    if not path.strip():
+        raise typer.BadParameter("must not be empty. Name the project's directory, or give a glob.", param_hint="PATH")
 
 
 def _services(chosen: settings.Settings, file: Path) -> list[Path]:

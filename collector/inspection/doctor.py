@@ -267,7 +267,10 @@ def of_services(services: Sequence[Mapping[str, str]], *, is_agent_running: bool
     if not services and is_agent_running:
         yield Check("service", "ok", "not installed, but the agent is running")
     elif not services:
-        advice = "`collector service install` installs it and starts it now and at every login."
+        advice = (
+            "`collector service install` installs it and starts it now and at every login. Where there is no service "
+            "manager, as in a container, start `collector run`."
+        )
         yield Check("service", "warn", "not installed", advice)
 
 

@@ -61,7 +61,7 @@ def _missing(event: dict[str, Any]) -> Iterator[str]:
         yield f"    redacted: {', '.join(f'{count} {rule}' for rule, count in event['redactions'].items())}"
     if "omitted" in event:
         told = ", ".join(f"{size} characters of {name}" for name, size in event["omitted"].items())
-        why = f" ({', '.join(event['left_out'])})" if "left_out" in event else " (copies and binary data)"
+        why = f" ({', '.join(event['left_out'])})" if "left_out" in event else " (not sent at any level)"
         yield f"    left out: {told}{why}"
     if "truncated" in event:
         yield f"    cut: {', '.join(f'{name} from {size} bytes' for name, size in event['truncated'].items())}"

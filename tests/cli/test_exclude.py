@@ -71,6 +71,18 @@ def test_a_project_is_excluded_and_included_again(agent: Inside) -> None:
     assert [event["text"] for event in agent.sink.events][1:] == ["of the secret one"]
 
 
+def test_include_with_an_unset_variable_includes_nothing(
+    agent: Inside, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = place_of(agent)
+    monkeypatch.chdir(tmp_path)
+    assert agent.run("exclude", ".").code == 0
+    before = file.read_text()
+    refused = agent.run("include", "")
+    assert (refused.code, "must not be empty" in refused.stderr) == (2, True)
+    assert file.read_text() == before
+
+
 def test_files_held_of_an_excluded_project_are_dropped_at_once(agent: Inside) -> None:
     session_in(agent, "/work/secret", "of the secret one")
     session_in(agent, "/work/open", "of the open one")

@@ -114,6 +114,32 @@ def test_records_without_a_directory_are_forgotten_with_their_session(home: Home
     assert sorted(event["text"] for event in left) == ["/work-shop", "/work-shop", "about the diary", "at /work-shop"]
 
 
+@pytest.fixture
+def worktree(home: Home) -> str:
+    """A worktree that is named after a plan, with a session in it."""
+    path = "/work/shop/.claude/worktrees/fix-the-login-quiet-otter"
+    session = home.session(project=key_of(path))
+    session.cwd = path
+    session.record({"type": "last-prompt", "lastPrompt": "Fix it", "sessionId": session.session_id})
+    session.prompt("Fix it", slug="fix-the-login-quiet-otter", gitBranch="worktree-fix-the-login-quiet-otter")
+    return path
+
+
+def test_a_worktree_named_after_a_plan_is_forgotten_by_its_path(home: Home, worktree: str) -> None:
+    agent: Agent = Inside(home, None, {"COLLECTOR_SINK__TYPE": "store"})
+    assert agent.scan().ledger["delivered"] == 4
+    forgotten = agent.run("forget", "--project", worktree, "--yes", "--json", "--state", str(agent.state))
+    assert json.loads(forgotten.stdout)["events"] == 2, forgotten.stderr
+
+
+@pytest.mark.usefixtures("worktree")
+def test_without_file_paths_the_name_of_such_a_worktree_stays_here(home: Home, sink: Sink) -> None:
+    agent: Agent = Inside(home, sink)
+    agent.scan(COLLECTOR_CAPTURE__FILE_PATHS="false").assert_balanced()
+    assert b"worktree-quiet-otter" in sink.raw_bytes
+    assert b"fix-the-login" not in sink.raw_bytes
+
+
 @pytest.mark.parametrize("is_moved", [True, False], ids=["moved aside", "not yet moved"])
 def test_exclude_and_forget_reach_held_files_that_were_set_aside(home: Home, *, is_moved: bool) -> None:
     state = "--state", str(home.path.parent / "agent" / "state.json")

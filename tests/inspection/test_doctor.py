@@ -91,6 +91,11 @@ def test_an_installed_service_is_judged_by_its_state(
         assert (check.level == "ok") == (not check.advice)
 
 
+def test_doctor_says_what_to_run_where_there_is_no_service_manager() -> None:
+    (check,) = of_services([], is_agent_running=False)
+    assert "start `collector run`" in check.advice
+
+
 def test_the_sink_gets_two_harmless_events(sink: Sink, agent: Agent) -> None:
     examine(agent)
     for event in sink.events:

@@ -162,6 +162,13 @@ def test_left_out_content_is_named_with_its_reason(home: Home, agent: Agent) -> 
     assert "at level content: what the model answers" in shown
 
 
+def test_content_that_no_level_sends_is_named(home: Home, agent: Agent) -> None:
+    session = home.session()
+    session.thinking("Let me look.")
+    shown = agent.run("preview", session.session_id, *agent.places()).stdout
+    assert "characters of signature (not sent at any level)" in shown
+
+
 def test_a_reader_that_closes_the_pipe_is_not_an_error(home: Home, sink: Sink) -> None:
     for _ in range(60):
         home.session().prompt("word " * 400)

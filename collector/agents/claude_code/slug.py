@@ -2,7 +2,7 @@
 
 Older versions make up all of it. Newer ones (seen in 2.1.327) begin it with the first words of the prompt, in lower
 case and with a hyphen for whatever is not a letter or a digit, so redaction cannot recognise a secret among them. In:
-an event. Out: the same event with only the made-up part of the name, wherever the name occurs.
+an event. Out: the same event with only the made-up part of the name, wherever the name occurs but in PLACES.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ from collector.agents.claude_code.free_values import omit
 # An adjective, a verb and a noun. After the words of a prompt there are only an adjective and a noun.
 MADE_UP = "[a-z]+-[a-z]+ing-[a-z]+"
 is_made_up = re.compile(MADE_UP).fullmatch
+# A worktree may be named after the plan. Here its path stays whole, as in records without a slug: `forget` has to find
+# all of them. `capture.file_paths` holds these fields back.
+PLACES = frozenset({"project", "cwd", "source"})
 # They have no slug, and name the files that a session changed, or repeat what the model was told.
 NAMING_PLANS = frozenset({"file-history-snapshot", "file-history-delta", "api-request-blob"})
 
@@ -29,7 +32,8 @@ def leave_prompt_out(event: dict[str, Any], context: Context) -> None:
     if slug.count("-") >= 2 and not is_made_up(slug):
         made_up = "-".join(slug.split("-")[-2:])
         omit(event, "slug", slug.removesuffix(made_up))
-        changed(event, lambda text: text.replace(slug, made_up))
+        for name in event.keys() - PLACES:
+            event[name] = changed(event[name], lambda text: text.replace(slug, made_up))
     elif event.get("record_type") in NAMING_PLANS:
         plans = paths_of_plans(PurePath(context.reading.source.root.path).name)
         changed(event, lambda text: plans.sub("", text))
