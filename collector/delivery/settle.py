@@ -268,7 +268,8 @@ class Settling:
         while failing and (confirmed < CONFIRMATIONS or rounds < (tries if is_given_time else 2)):
             if is_given_time and rounds < tries:
                 self._waiting.pause(backoff(rounds - 1, self._policy.retry, uniform=self._policy.uniform))
-            if not self._is_taken(canary):
+            # Once or twice, without a period: a balancer may take turns between a server that works and one that fails.
+            if not all(self._is_taken(canary) for _ in range(1 + rounds.bit_count() % 2)):
                 return False
             tried, failing = failing, []
             for event, _ in tried:

@@ -160,6 +160,15 @@ def test_a_sink_that_flaps_between_accepting_and_halting_is_not_blamed_on_an_eve
     assert [receipt.refused for receipt in receipts] == [[], []]
 
 
+def test_a_balancer_that_takes_turns_with_a_server_that_refuses_is_not_blamed_on_an_event() -> None:
+    servers = itertools.cycle([200, 403])
+    receiver = Receiver(lambda _: httpx.Response(next(servers)))
+    with pytest.raises(SinkHalted, match="HTTP 403"):
+        settle(receiver, batch("good"), batch("e"))
+    [receipt] = settle(receiver, batch("e"))
+    assert receipt.refused == []
+
+
 def test_an_outage_is_never_blamed_on_an_event() -> None:
     down = itertools.chain([False], itertools.repeat(True, 60), itertools.repeat(False))
     receiver = Receiver(lambda _: httpx.Response(500 if next(down) else 200))
