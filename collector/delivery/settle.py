@@ -50,6 +50,11 @@ def _may_be_about_events(verdict: Verdict) -> bool:
     return not isinstance(verdict, Retry) or verdict.may_be_poison
 
 
+def _size(events: Sequence[Sealed]) -> int:
+    """In bytes; spans, which have no bodies, are just counted."""
+    return sum(len(event.body) or 1 for event in events)
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """How hard to try, and whether a sink that refuses one event after another counts as misconfigured."""
@@ -109,7 +114,7 @@ class Settling:
     def _settle(self, events: list[Sealed]) -> None:
         # Halve it without asking: a request of this size was too large before.
         limit = self._health.size_limit
-        if limit and len(events) > 1 and sum(len(event.body) for event in events) >= limit:
+        if limit and len(events) > 1 and _size(events) >= limit:
             self._halve(events)
         else:
             self._act(events, self._post_until_decided(events))
@@ -180,7 +185,7 @@ class Settling:
     def _shrink(self, events: list[Sealed], decision: TooLarge) -> None:
         """Halves the events. A single one is cut, and blamed if even SMALLEST_CUT bytes are too large."""
         if len(events) > 1:
-            self._health.note_too_large(sum(len(event.body) for event in events))
+            self._health.note_too_large(_size(events))
             self._halve(events)
             return
         event = events[0]
@@ -253,7 +258,7 @@ class Settling:
                     return False
                 suspects = []
         if is_split and len(self._refused) == known:  # it takes them all, but not at once: it may be too slow for that
-            self._health.note_too_large(sum(len(event.body) for event in events))
+            self._health.note_too_large(_size(events))
         return True
 
     def _confirm(self, suspects: list[Sealed], canary: Sealed) -> bool:
