@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import random
 import time
+from contextlib import suppress
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -96,6 +99,22 @@ def test_a_sink_that_fails_on_large_requests_is_soon_sent_smaller_ones(how: http
     receipts = settle(receiver, *(batch(*names(80)) for _ in range(6)))
     assert [receipt.refused for receipt in receipts] == [[]] * 6
     assert [len(ids) for ids in receiver.requests][-16:] == [20] * 16
+
+
+def test_a_sink_that_fails_now_and_then_is_not_sent_ever_smaller_requests() -> None:
+    chance, health, share = random.Random(1), Health(), 0.4
+    receiver = Receiver(lambda _: httpx.Response(403 if chance.random() < share else 200))
+    way, policy = channel(receiver), replace(PATIENT, uniform=chance.uniform)
+
+    def send() -> None:
+        Settling(batch(*names(64)), way.post, health, policy, Waiting(Interrupt()), way.address).receipt()
+
+    for _ in range(100):
+        with suppress(SinkHalted):
+            send()
+    share = 0.0
+    send()
+    assert receiver.requests[-1] == names(64)
 
 
 def test_poison_at_both_ends_of_the_first_batch_does_not_look_like_an_outage() -> None:
