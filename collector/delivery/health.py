@@ -19,6 +19,11 @@ TRY_LARGER_AFTER = 50  # accepted requests
 CANARY_AMONG = 10  # events to choose from: the smallest is the cheapest to send again
 
 
+def size_of(events: Sequence[Sealed]) -> int:
+    """In bytes; spans, which have no bodies, are just counted."""
+    return sum(len(event.body) or 1 for event in events)
+
+
 @dataclass(slots=True)
 class Health:
     """Lives as long as its deliverer, so what one pass learns about the sink is known to the next."""
@@ -31,6 +36,7 @@ class Health:
     size_limit: int = 0
     _refused_in_a_row: int = 0
     _taken_since: int = 0  # requests accepted since the limit was learned or raised
+    _split: int = 0  # the size of a request that was only accepted in pieces, until one as large is accepted
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def begin(self) -> None:
@@ -54,6 +60,8 @@ class Health:
                 self._refused_in_a_row = 0
                 self.canary = min(taken, key=lambda event: len(event.body))
                 self._taken_since += 1
+                if self._split and size_of(events) >= self._split:
+                    self._split = 0
                 if self._taken_since >= TRY_LARGER_AFTER:  # the limit may have been a mistake, or be gone by now
                     self.size_limit, self._taken_since = self.size_limit * 2, 0
 
@@ -69,6 +77,15 @@ class Health:
         """Remembers that requests of this size are too large."""
         with self._lock:
             self.size_limit, self._taken_since = min(self.size_limit or size, size), 0
+
+    def note_split(self, size: int) -> None:
+        """Remembers that a request of this size was only accepted in pieces. Of a sink that now and then fails on any
+        request, large ones are soon accepted again; if not, they are too large."""
+        with self._lock:
+            is_too_large = 0 < self._split <= size
+            self._split = 0 if is_too_large else size
+        if is_too_large:
+            self.note_too_large(size)
 
     def note_refused(self) -> int:
         """Counts a blamed event; returns how many were blamed in a row, with none accepted in between."""

@@ -19,7 +19,7 @@ import tenacity
 
 from collector.delivery.channel import Posted
 from collector.delivery.complaints import halted, unavailable
-from collector.delivery.health import Health
+from collector.delivery.health import Health, size_of
 from collector.delivery.sink import Accepted, Halt, Refused, Retry, TooLarge, Verdict
 from collector.delivery.waiting import Uniform, Waiting, backoff
 from collector.errors import SinkHalted, SinkUnavailable, Stopped
@@ -109,7 +109,7 @@ class Settling:
     def _settle(self, events: list[Sealed]) -> None:
         # Halve it without asking: a request of this size was too large before.
         limit = self._health.size_limit
-        if limit and len(events) > 1 and sum(len(event.body) for event in events) >= limit:
+        if limit and len(events) > 1 and size_of(events) >= limit:
             self._halve(events)
         else:
             self._act(events, self._post_until_decided(events))
@@ -180,7 +180,7 @@ class Settling:
     def _shrink(self, events: list[Sealed], decision: TooLarge) -> None:
         """Halves the events. A single one is cut, and blamed if even SMALLEST_CUT bytes are too large."""
         if len(events) > 1:
-            self._health.note_too_large(sum(len(event.body) for event in events))
+            self._health.note_too_large(size_of(events))
             self._halve(events)
             return
         event = events[0]
@@ -236,24 +236,28 @@ class Settling:
         if canary is None:
             return False
         pieces, suspects = [events], list[Sealed]()
-        is_split, known = False, len(self._refused)
+        failed, largest_taken, known = list[int](), 0, len(self._refused)
         while pieces:
             piece = pieces.pop()
             decision = self._post_until_decided(piece, may_pass=False)
             if not isinstance(decision, Retry | Halt):
                 self._act(piece, decision)
-            elif len(piece) > 1:
-                middle, is_split = len(piece) // 2, True
-                # The first half next, and its halves: single events are where it shows if the sink fails on everything.
-                pieces += (piece[middle:], piece[:middle])
+                largest_taken = max(largest_taken, size_of(piece))
             else:
-                suspects += piece
+                failed.append(size_of(piece))
+                if middle := len(piece) // 2:
+                    # The first half next, and its halves: single events show whether the sink fails on everything.
+                    pieces += (piece[middle:], piece[:middle])
+                else:
+                    suspects += piece
             if suspects and (len(suspects) == SUSPECTS or not pieces):
                 if not self._confirm(suspects, canary):
                     return False
                 suspects = []
-        if is_split and len(self._refused) == known:  # it takes them all, but not at once: it may be too slow for that
-            self._health.note_too_large(sum(len(event.body) for event in events))
+        # It takes them all, and every piece that it failed on was larger: it may be too slow for those.
+        if len(self._refused) == known and largest_taken < min(failed, default=0):
+            for size in failed:
+                self._health.note_split(size)
         return True
 
     def _confirm(self, suspects: list[Sealed], canary: Sealed) -> bool:
@@ -268,7 +272,8 @@ class Settling:
         while failing and (confirmed < CONFIRMATIONS or rounds < (tries if is_given_time else 2)):
             if is_given_time and rounds < tries:
                 self._waiting.pause(backoff(rounds - 1, self._policy.retry, uniform=self._policy.uniform))
-            if not self._is_taken(canary):
+            # Once or twice, without a period: a balancer may take turns between a server that works and one that fails.
+            if not all(self._is_taken(canary) for _ in range(1 + rounds.bit_count() % 2)):
                 return False
             tried, failing = failing, []
             for event, _ in tried:

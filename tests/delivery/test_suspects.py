@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import random
 import time
+from contextlib import suppress
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -98,6 +101,22 @@ def test_a_sink_that_fails_on_large_requests_is_soon_sent_smaller_ones(how: http
     assert [len(ids) for ids in receiver.requests][-16:] == [20] * 16
 
 
+def test_a_sink_that_fails_now_and_then_is_not_sent_ever_smaller_requests() -> None:
+    chance, health, share = random.Random(1), Health(), 0.4
+    receiver = Receiver(lambda _: httpx.Response(403 if chance.random() < share else 200))
+    way, policy = channel(receiver), replace(PATIENT, uniform=chance.uniform)
+
+    def send() -> None:
+        Settling(batch(*names(64)), way.post, health, policy, Waiting(Interrupt()), way.address).receipt()
+
+    for _ in range(100):
+        with suppress(SinkHalted):
+            send()
+    share = 0.0
+    send()
+    assert receiver.requests[-1] == names(64)
+
+
 def test_poison_at_both_ends_of_the_first_batch_does_not_look_like_an_outage() -> None:
     receiver = Receiver(failing_on("e0", "e8", status=500))
     [receipt] = settle(receiver, batch(*names(9)))
@@ -158,6 +177,15 @@ def test_a_sink_that_flaps_between_accepting_and_halting_is_not_blamed_on_an_eve
 
     receipts = settle(Receiver(flapping), batch("good"), batch("e"))
     assert [receipt.refused for receipt in receipts] == [[], []]
+
+
+def test_a_balancer_that_takes_turns_with_a_server_that_refuses_is_not_blamed_on_an_event() -> None:
+    servers = itertools.cycle([200, 403])
+    receiver = Receiver(lambda _: httpx.Response(next(servers)))
+    with pytest.raises(SinkHalted, match="HTTP 403"):
+        settle(receiver, batch("good"), batch("e"))
+    [receipt] = settle(receiver, batch("e"))
+    assert receipt.refused == []
 
 
 def test_an_outage_is_never_blamed_on_an_event() -> None:

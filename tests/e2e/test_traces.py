@@ -231,6 +231,25 @@ def test_a_span_that_a_receiver_refuses_costs_exactly_itself(home: Home, sink: S
     assert [len(ids_of(post)) for post in sink.posts if "/v1/logs" in post.path] == [result.ledger["lines"]]
 
 
+@pytest.mark.parametrize("answer", [Answer(413), Answer(403)])
+def test_a_receiver_of_few_spans_at_a_time_is_soon_sent_few(home: Home, sink: Sink, answer: Answer) -> None:
+    for _ in range(12):
+        list(story(home.session()))
+    refused: list[Request] = []
+
+    def rule(request: Request) -> Answer:
+        if "/v1/traces" not in request.path or len(spans_of(request)) <= 4:
+            return Answer()
+        refused.append(request)
+        return answer
+
+    sink.then = rule
+    one_at_a_time = {"COLLECTOR_BATCH__MAX_EVENTS": "20", "COLLECTOR_SINK__WINDOW": "1"}
+    result = Inside(home, sink, {**TO_OTLP, **one_at_a_time}).scan().assert_balanced()
+    assert result.code == 0
+    assert len(refused) < result.ledger["batches"]
+
+
 def test_rejected_spans_are_reported_and_the_events_still_count(home: Home, sink: Sink) -> None:
     list(story(home.session()))
     response = ExportTraceServiceResponse()
