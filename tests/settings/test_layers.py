@@ -13,7 +13,8 @@ from collector.assembly import roots_of
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError
 from collector.settings import Settings, token_of
-from collector.settings.editing import list_in, put_list
+from collector.settings.editing import put_list
+from collector.settings.exclusions import list_in
 from tests.agent import Agent
 from tests.build import Home
 from tests.sink import Sink
@@ -92,7 +93,6 @@ def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
         ("sink.token_file", '[sink]\nurl = "https://a.example/"\ntoken_file = "token"\n'),
         ("sinks.0.ca_file", '[[sinks]]\nname = "a"\nurl = "https://a.example/"\nca_file = "ca.pem"\n'),
         ("roots.0.path", 'roots = ["claude"]\n'),
-        ("roots.0.path", 'roots = [{path = ""}]\n'),
     ],
 )
 def test_relative_paths_in_a_configuration_file_are_rejected(tmp_path: Path, key: str, text: str) -> None:
