@@ -19,6 +19,9 @@ from collector.agents.claude_code.free_values import omit
 # An adjective, a verb and a noun. After the words of a prompt there are only an adjective and a noun.
 MADE_UP = "[a-z]+-[a-z]+ing-[a-z]+"
 is_made_up = re.compile(MADE_UP).fullmatch
+# The session that a plan belongs to, where several share a directory.
+OF_SESSION = "-of-[0-9a-f-]{36}"
+is_of_session = re.compile(OF_SESSION).fullmatch
 # They have no slug, and name the files that a session changed, or repeat what the model was told.
 NAMING_PLANS = frozenset({"file-history-snapshot", "file-history-delta", "api-request-blob"})
 
@@ -26,8 +29,10 @@ NAMING_PLANS = frozenset({"file-history-snapshot", "file-history-delta", "api-re
 def leave_prompt_out(event: dict[str, Any], context: Context) -> None:
     """Shortens the name of the session's plan."""
     slug = event.get("slug", "")
-    if slug.count("-") >= 2 and not is_made_up(slug):
-        made_up = "-".join(slug.split("-")[-2:])
+    session = slug[-40:] if is_of_session(slug[-40:]) else ""
+    name = slug.removesuffix(session)
+    if name.count("-") >= 2 and not is_made_up(name):
+        made_up = "-".join(name.split("-")[-2:]) + session
         omit(event, "slug", slug.removesuffix(made_up))
         changed(event, lambda text: text.replace(slug, made_up))
     elif event.get("record_type") in NAMING_PLANS:
@@ -38,7 +43,7 @@ def leave_prompt_out(event: dict[str, Any], context: Context) -> None:
 @cache
 def paths_of_plans(root: str) -> re.Pattern[str]:
     """Finds the words of a prompt in the path of a plan below a root of this name."""
-    suffix = r"(?:-agent-[\w-]{1,80})?\.md"
+    suffix = rf"(?:{OF_SESSION})?(?:-agent-[\w-]{{1,80}})?\.md"
     return re.compile(
         rf"(?<=[/\\]{re.escape(root)}[/\\]plans[/\\])(?!{MADE_UP}{suffix})"
         rf"[a-z0-9-]{{1,80}}-(?=[a-z]{{1,40}}-[a-z]{{1,40}}{suffix})"
