@@ -110,7 +110,8 @@ def include(path: Target, config: Config = None, state: StatePath = None) -> Non
     services = _services(chosen, file)
     mine = settings.list_in(file, "exclude")
     wanted = settings.list_in(file, "include")
-    if glob in mine:
+    was_excluded = glob in mine
+    if was_excluded:
         _refuse_if_locked(chosen, "projects.exclude")
         kept = [each for each in mine if each not in _as_it_may_lead_later(path, glob)]
         _refuse_if_not_understood(exclude=kept)
@@ -118,6 +119,7 @@ def include(path: Target, config: Config = None, state: StatePath = None) -> Non
     for place in map(settings.no_file, {chosen.state_path, *services}):
         told = settings.list_in(place, "exclude")
         if glob in told:
+            was_excluded = True
             gone = _as_seen_elsewhere(path, glob)
             put_list(place, "exclude", [each for each in told if each not in gone])
     if wanted and glob not in wanted and not _takes(chosen_here(config, state), directory):
@@ -129,7 +131,7 @@ def include(path: Target, config: Config = None, state: StatePath = None) -> Non
         raise ConfigurationError(f"{glob} is still excluded {_why(now)}. Change it there.")
     here = agent_here(now)
     after = _left(here)
-    typer.echo(printable(f"Included {glob}." if after != before or glob in mine else f"{glob} was not excluded."))
+    typer.echo(printable(f"Included {glob}." if after != before or was_excluded else f"{glob} was not excluded."))
     typer.echo(_change(before, after))
     if moment := max(map(_left_out_at, here.each())):
         typer.echo(f"What was written before {moment} stays left out, as you asked; `collector reset` sends it.")
