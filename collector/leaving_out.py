@@ -7,8 +7,9 @@ Nothing is read from a source but where it ends. All this happens between passes
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
-from collector.errors import SkipSource, SourceError
+from collector.errors import SkipSource, SourceError, StateError
 from collector.flow.source import Position, Source
 from collector.keeping.pause import done_leaving_out, is_asked_to_leave_out
 from collector.keeping.rescue import HeldFiles
@@ -76,6 +77,12 @@ def drop_refused(held: HeldFiles, scope: Scope) -> int:
         return 0
     discover(scope)  # a source that names no directory is judged by the other sources of its session
     return held.drop_refused(scope.refuses_source)
+
+
+def try_to_drop_refused(flow: Flow) -> None:
+    """The same, because no pass runs during a pause. If it fails, the next pass does it, and reports it."""
+    with suppress(StateError):
+        drop_refused(flow.held, flow.scope)
 
 
 def _leave_out(flow: Flow, there: Sequence[Source], unsent: Sequence[Source]) -> None:

@@ -6,7 +6,6 @@ import os
 import re
 import signal
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -17,6 +16,7 @@ from collector.cli.options import Config, StatePath
 from collector.cli.pause import chosen_here
 from collector.cli.which_agent import agent_here, states_beside
 from collector.errors import ConfigurationError
+from collector.files import make_private_directory
 from collector.log import counted, in_words, printable
 
 SPECIAL = re.compile(r"([\\*?\[])")
@@ -47,7 +47,7 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
 
     Example: collector exclude ~/work/private
     """
-    from collector.settings.editing import list_in, put_list
+    from collector.settings.editing import put_list
 
     _refuse_if_empty(path)
     if path.startswith("!"):
@@ -56,36 +56,40 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
             "write \\!...",
             param_hint="PATH",
         )
-    chosen, file = chosen_here(config, state), settings.users_file(config)
+    try:
+        chosen, file = chosen_here(config, state), settings.users_file(config)
+    except ConfigurationError as error:
+        # A running agent continues with the configuration that it has read, but no means no.
+        places = " and ".join(str(place) for place in _exclude_without_settings(path, state))
+        raise ConfigurationError(
+            f"{error}\nExcluded anyway in {places}, for every agent that keeps its state there. For an agent that "
+            "keeps it elsewhere, fix the configuration and exclude again."
+        ) from None
     _refuse_if_locked(chosen, "projects.exclude")
     # Before anything is changed, because this may fail for want of permission.
     services, (before, trouble) = _services(chosen, file), _agent_or_trouble(chosen)
     glob = glob_of(path)
-    globs, mine = _as_it_may_lead_later(path, glob), list_in(file, "exclude")
+    globs, mine = _as_it_may_lead_later(path, glob), settings.list_in(file, "exclude")
     kept = [each for each in mine if each.removeprefix("!") not in globs]
-    _refuse_if_not_understood(chosen, exclude=[*kept, *globs])
+    _refuse_if_not_understood(exclude=[*kept, *globs])
     changed = [file] if not set(globs) <= set(mine) else []
     if changed:
         put_list(file, "exclude", [*kept, *globs])
-    for place in map(settings.no_file, services):
-        told = list_in(place, "exclude")
-        if more := [each for each in _as_seen_elsewhere(path, glob) if each not in told]:
-            put_list(place, "exclude", [*told, *more])
-            changed.append(place)
+    changed += _exclude_for(services, path, glob)
     if not changed:
         typer.echo(printable(f"{glob} is already excluded in {file}."))
-        _say_who_may_not_hear(trouble)
+        _say_what_is_unknown(trouble)
         return
     now = chosen_here(config, state)
     typer.echo(printable(f"Excluded {' and '.join(globs)} in {' and in '.join(map(str, changed))}."))
     # At once, because counting what is left takes seconds if there is much, and forever on a mount that hangs.
-    _tell_agents(now, [] if trouble else services, is_no=True)
+    _tell_agents(_states_of(now, services), is_no=True)
     if before:
         typer.echo(_change(_left(before), _left(agent_here(now))))
     if dropped := _drop_left_behind(now) + sum(map(_drop_held, now.each())):
         typer.echo(f"Dropped {counted(dropped, 'file')} held for a failing sink.")
     typer.echo("What was already sent stays there; `collector forget --project` removes it from the embedded store.")
-    _say_who_may_not_hear(trouble)
+    _say_what_is_unknown(trouble)
 
 
 def include(path: Target, config: Config = None, state: StatePath = None) -> None:
@@ -97,39 +101,41 @@ def include(path: Target, config: Config = None, state: StatePath = None) -> Non
 
     Example: collector include ~/work/private
     """
-    from collector.settings.editing import list_in, put_list
+    from collector.settings.editing import put_list
 
     _refuse_if_empty(path)
     chosen, file = chosen_here(config, state), settings.users_file(config)
     glob, before = glob_of(path), _left(agent_here(chosen))
     directory = os.path.abspath(os.path.expanduser(path))
     services = _services(chosen, file)
-    mine = list_in(file, "exclude")
-    wanted = list_in(file, "include")
-    if glob in mine:
+    mine = settings.list_in(file, "exclude")
+    wanted = settings.list_in(file, "include")
+    was_excluded = glob in mine
+    if was_excluded:
         _refuse_if_locked(chosen, "projects.exclude")
         kept = [each for each in mine if each not in _as_it_may_lead_later(path, glob)]
-        _refuse_if_not_understood(chosen, exclude=kept)
+        _refuse_if_not_understood(exclude=kept)
         put_list(file, "exclude", kept)
     for place in map(settings.no_file, {chosen.state_path, *services}):
-        told = list_in(place, "exclude")
+        told = settings.list_in(place, "exclude")
         if glob in told:
+            was_excluded = True
             gone = _as_seen_elsewhere(path, glob)
             put_list(place, "exclude", [each for each in told if each not in gone])
     if wanted and glob not in wanted and not _takes(chosen_here(config, state), directory):
         _refuse_if_locked(chosen, "projects.include")
-        _refuse_if_not_understood(chosen, include=[*wanted, glob])
+        _refuse_if_not_understood(include=[*wanted, glob])
         put_list(file, "include", [*wanted, glob])
     now = chosen_here(config, state)
     if not _takes(now, directory):
         raise ConfigurationError(f"{glob} is still excluded {_why(now)}. Change it there.")
     here = agent_here(now)
     after = _left(here)
-    typer.echo(printable(f"Included {glob}." if after != before or glob in mine else f"{glob} was not excluded."))
+    typer.echo(printable(f"Included {glob}." if after != before or was_excluded else f"{glob} was not excluded."))
     typer.echo(_change(before, after))
     if moment := max(map(_left_out_at, here.each())):
         typer.echo(f"What was written before {moment} stays left out, as you asked; `collector reset` sends it.")
-    _tell_agents(now, services)
+    _tell_agents(_states_of(now, services))
 
 
 def glob_of(path: str) -> str:
@@ -164,6 +170,34 @@ def _services(chosen: settings.Settings, file: Path) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
+def _exclude_without_settings(path: str, state: Path | None) -> list[Path]:
+    """Excludes a path for the agents that keep their states in the usual place, or where a person says. Returns the
+    files that say so."""
+    own, glob = settings.state_file(state), glob_of(path)
+    _refuse_if_not_understood(exclude=_as_seen_elsewhere(path, glob))
+    make_private_directory(own.parent)
+    _exclude_for([own], path, glob)  # first, because the others may not be writable
+    states = [own, *states_beside(state)]
+    _exclude_for(states, path, glob)
+    # Without settings, the names of the sinks are unknown, and so are those of the states.
+    locks = [each for place in states for each in sorted(place.parent.glob("*.lock"))]
+    _tell_agents([each.with_suffix("") for each in locks], is_no=True)
+    return [settings.no_file(place) for place in states]
+
+
+def _exclude_for(states: Sequence[Path], path: str, glob: str) -> list[Path]:
+    """Excludes a path for agents that do not read this user's file. Returns the files that did not say so yet."""
+    from collector.settings.editing import put_list
+
+    changed = []
+    for place in map(settings.no_file, states):
+        told = settings.list_in(place, "exclude")
+        if more := [each for each in _as_seen_elsewhere(path, glob) if each not in told]:
+            put_list(place, "exclude", [*told, *more])
+            changed.append(place)
+    return changed
+
+
 def _agent_or_trouble(chosen: settings.Settings) -> tuple[settings.Settings | None, str]:
     """The agent that works here or, if the configuration of the system service is invalid, what is wrong with it."""
     try:
@@ -172,13 +206,12 @@ def _agent_or_trouble(chosen: settings.Settings) -> tuple[settings.Settings | No
         return None, str(error)
 
 
-def _say_who_may_not_hear(trouble: str) -> None:
-    """Raises if a system service has a configuration that it cannot read again: it goes on with the one it has read."""
+def _say_what_is_unknown(trouble: str) -> None:
+    """Raises if the configuration of the system service is invalid."""
     if trouble:
         raise ConfigurationError(
             f"{trouble}\nExcluded anyway, for the system service with this configuration too. What it has left is "
-            "unknown, and if it is running, it excludes nothing more until this is fixed and it is restarted: "
-            "`collector pause` stops all sending at once."
+            "unknown."
         )
 
 
@@ -204,15 +237,14 @@ def _refuse_if_locked(chosen: settings.Settings, key: str) -> None:
         )
 
 
-def _refuse_if_not_understood(
-    chosen: settings.Settings, *, include: Sequence[str] = (), exclude: Sequence[str] = ()
-) -> None:
+def _refuse_if_not_understood(*, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> None:
     """Raises ConfigurationError if one of these globs is invalid: written to the file, it would stop every command and,
     at its next start, the service."""
-    from collector.assembly import scope_of
+    from collector.agents.registry import AGENTS
+    from collector.reading.scope import Scope
 
     try:
-        replace(scope_of(chosen), include=include, exclude=[exclude])
+        Scope([], AGENTS, settings.home(), include, [exclude])
     except ConfigurationError as error:
         raise ConfigurationError(f"{error} Nothing was changed.") from None
 
@@ -279,14 +311,18 @@ def _change(before: Left, after: Left) -> str:
     return f"{said}; {in_words(after.bytes)} in {counted(after.behind, 'source')} left to send{was}."
 
 
-def _tell_agents(chosen: settings.Settings, services: Sequence[Path], *, is_no: bool = False) -> None:
+def _states_of(chosen: settings.Settings, services: Sequence[Path]) -> list[Path]:
+    """The states of this user's agent and of these services, for each sink."""
+    mine = [each.state_path for each in chosen.each()]
+    return [*mine, *(service.with_name(state.name) for service in services for state in mine)]
+
+
+def _tell_agents(states: Sequence[Path], *, is_no: bool = False) -> None:
     """Makes this user's running service apply the change. A scan cannot, so after an exclude it is stopped. Says so if
     an agent could not be told, such as one of another user."""
     from collector.keeping.lock import holder
 
-    mine = [each.state_path for each in chosen.each()]
-    theirs = [service.with_name(state.name) for service in services for state in mine]
-    held = (re.match(r"collector (run|scan|resend), process (\d+),", holder(state)) for state in [*mine, *theirs])
+    held = (re.match(r"collector (run|scan|resend), process (\d+),", holder(state)) for state in states)
     for what, process in dict.fromkeys(found.groups() for found in held if found):
         if what != "run" and not is_no:
             continue

@@ -17,12 +17,12 @@ from contextlib import ExitStack, suppress
 from typing import Any
 
 from collector import __version__
-from collector.assembly import describe, flow_on, held_state, sink_of, state_of
+from collector.assembly import describe, flow_on, held_state, scope_less, sink_of, state_of
 from collector.delivery.waiting import Uniform
-from collector.errors import CollectorError, ConfigurationError, StateError, StateReplaced
+from collector.errors import CollectorError, ConfigurationError, StateReplaced
 from collector.flow.interrupt import Interrupt
 from collector.keeping.state import State
-from collector.leaving_out import drop_refused, meet_sink
+from collector.leaving_out import meet_sink, try_to_drop_refused
 from collector.log import configure, get_logger, place_of, timestamp
 from collector.pipeline import Flow
 from collector.reading.roots import refuse_deleted
@@ -246,8 +246,7 @@ class Service:
             parts = opening.pop_all()
         if hasattr(self, "flow"):  # a reload: commits not yet saved must not be lost with the old committer
             flow.committer.go_on_from(self.flow.committer)
-            with suppress(StateError):  # the next pass does this too, and reports it; but no pass runs during a pause
-                drop_refused(flow.held, flow.scope)
+            try_to_drop_refused(flow)
         self.settings, self.flow, self.watcher, self._secrets = settings, flow, watcher, secrets
         self.passes.use(flow, settings.retry)
         self._full_at = self._clock()
@@ -283,6 +282,7 @@ class Service:
             # And walk everything now, because that restarts the watcher if it was closed above.
             self._secrets, self._full_at = secrets_now(self.settings, self._secrets), self._clock()
             parts.push(before)
+            self._heed_exclusions()
         else:
             before.close()  # only now: until here, the old flow might have been needed again
             configure(settings.log.level, settings.log.format)
@@ -292,6 +292,15 @@ class Service:
             self._reloads.end()
             self._clear_interrupt()
         self.notifier.ready()
+
+    def _heed_exclusions(self) -> None:
+        """Excludes what the files exclude by now, though the rest of them is not applied: a person may just have said
+        no."""
+        scope = scope_less(self.flow.scope, self.settings)
+        if scope is not self.flow.scope:
+            self.flow.scope = scope
+            try_to_drop_refused(self.flow)
+            log.info("exclusions applied all the same")
 
     def _state_for(self, settings: Settings) -> State:
         """The state for the sink in these settings: the current one, or another sink's, with offsets of its own."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,19 +17,7 @@ from tomlkit.exceptions import TOMLKitError
 
 from collector.errors import ConfigurationError
 from collector.files import make_directory, read_plain, replacing
-from collector.settings.options import listed
-
-SECTION = "projects"
-
-
-def list_in(path: Path, name: str) -> list[str]:
-    """A list as the file has it; empty if the file does not set it."""
-    try:
-        found = tomllib.loads(read_plain(path).decode("utf-8-sig")).get(SECTION, {})
-    except FileNotFoundError:
-        return []
-    value = listed(found.get(name, [])) if isinstance(found, dict) else []
-    return [str(each) for each in value] if isinstance(value, list) else []
+from collector.settings.exclusions import SECTION
 
 
 def put_list(path: Path, name: str, values: Sequence[str]) -> None:

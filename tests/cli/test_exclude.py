@@ -215,11 +215,14 @@ def test_a_path_still_excluded_elsewhere_is_reported(agent: Inside) -> None:
     assert "still excluded by projects.exclude in the environment variable COLLECTOR_PROJECTS__EXCLUDE" in result.stderr
 
 
-def test_a_damaged_file_is_not_touched(agent: Inside) -> None:
+def test_a_damaged_file_is_not_touched_and_a_no_is_kept_beside_the_state(agent: Inside) -> None:
     file = place_of(agent)
     file.write_text("[projects\n")
-    assert agent.run("exclude", "/work/secret").code == 78
+    said = agent.run("exclude", "/work/empty", "--state", str(agent.state))
+    assert (said.code, f"Excluded anyway in {agent.directory / 'excluded.toml'}" in said.stderr) == (78, True)
     assert file.read_text() == "[projects\n"
+    file.write_text("")
+    assert "Included /work/empty." in agent.run("include", "/work/empty", "--state", str(agent.state)).stdout
 
 
 def test_config_init_keeps_a_copy_of_the_file_it_replaces(agent: Inside) -> None:

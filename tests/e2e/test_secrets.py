@@ -292,22 +292,23 @@ def test_redaction_leaves_the_rest_of_the_text_intact(home: Home, sink: Sink, ag
     assert sum(event["redactions"].values()) == 1
 
 
-def test_words_of_the_prompt_in_the_name_of_a_plan_stay_here(home: Home, sink: Sink) -> None:
-    slug = "db-password-correct-horse-9-quiet-otter"
-    plan, another = (f"{home.root}/plans/{name}.md" for name in (slug, "calm-dancing-otter"))
+@pytest.mark.parametrize("of", ["", "-of-01234567-89ab-4def-8123-456789abcdef"])
+def test_words_of_the_prompt_in_the_name_of_a_plan_stay_here(home: Home, sink: Sink, of: str) -> None:
+    slug, older = f"db-password-correct-horse-9-quiet-otter{of}", f"calm-dancing-otter{of}"
+    plan, another = (f"{home.root}/plans/{name}.md" for name in (slug, older))
     session = home.session()
     session.prompt("DB_PASSWORD=correct-horse-9 is what I use", slug=slug)
     entered = {"type": "plan_mode", "planFilePath": plan}
     session.common("attachment", slug=slug, attachment=entered, rendered=[{"content": f"Write to {plan}."}])
     call = session.tool_call("Write", {"file_path": plan, "content": "# Plan"}, slug=slug)
     session.tool_result(call, f"File created at: {plan}", result={"filePath": plan}, slug=slug)
-    session.prompt("An older version made up the name.", slug="calm-dancing-otter")
+    session.prompt("An older version made up the name.", slug=older)
     agent = Inside(home, sink)
     agent.scan(COLLECTOR_CAPTURE__PROMPTS="false").assert_balanced()
     named = [event["slug"] for event in sink.events if "slug" in event]
-    assert named == ["quiet-otter"] * 4 + ["calm-dancing-otter"]
+    assert named == [f"quiet-otter{of}"] * 4 + [older]
     (result,) = [event for event in sink.events if event["kind"] == "tool_result"]
-    assert result["tool"]["file"] == f"{home.root}/plans/quiet-otter.md"
+    assert result["tool"]["file"] == f"{home.root}/plans/quiet-otter{of}.md"
     # A service reads these in a later pass: they have no slug.
     session.record({"type": "file-history-delta", "messageId": "a", "trackingPath": plan})
     backups = {plan: {"version": 1}, another: {"version": 1}}
@@ -316,7 +317,7 @@ def test_words_of_the_prompt_in_the_name_of_a_plan_stay_here(home: Home, sink: S
     session.record({"type": "api-request-blob", "message": {"role": "system", "content": f"The plan is {of_agent}."}})
     agent.scan().assert_balanced()
     *_, delta, snapshot, message = sink.events
-    assert delta["attributes"]["tracking_path"] == f"{home.root}/plans/quiet-otter.md"
-    assert set(snapshot["attributes"]["files"]) == {f"{home.root}/plans/quiet-otter.md", another}
-    assert message["text"] == f"The plan is {home.root}/plans/quiet-otter-agent-a0123456789abcdef.md."
+    assert delta["attributes"]["tracking_path"] == f"{home.root}/plans/quiet-otter{of}.md"
+    assert set(snapshot["attributes"]["files"]) == {f"{home.root}/plans/quiet-otter{of}.md", another}
+    assert message["text"] == f"The plan is {home.root}/plans/quiet-otter{of}-agent-a0123456789abcdef.md."
     assert b"correct-horse" not in sink.raw_bytes

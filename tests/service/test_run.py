@@ -146,6 +146,45 @@ def test_sighup_with_a_bad_configuration_keeps_the_old_one_and_says_why(home: Ho
     assert "collector.toml" in running.stderr
 
 
+@pytest.mark.parametrize(
+    ("mistake", "code"),
+    [("[log", 78), ('[sinc]\nurl = "http://127.0.0.1:9/"\n', 78), ('[[sinks]]\nname = "third"\n', 0), ("", 0)],
+    ids=["damaged", "unknown key", "a sink that needs a restart", "a token that is gone"],
+)
+def test_a_no_is_heard_although_the_configuration_cannot_be_applied(
+    home: Home, sink: Sink, tmp_path: Path, mistake: str, code: int
+) -> None:
+    token = tmp_path / "token"
+    token.write_text("made-up")
+    private, open_one = home.session(project="-work-diary"), home.session()
+    private.cwd = "/work/diary"
+    private.prompt("first page")
+    with Sink() as other:
+        more = f'token_file = "{token}"\n[[sinks]]\nname = "other"\nurl = "{other.url}"\n'
+        configured = Configured(home, sink, more)
+        agent = configured.agent
+        with agent.start() as running:
+            for each in (sink, other):
+                each.wait_for(lambda: texts(each) == ["first page"])  # noqa: B023
+            configured.write(sink, more + mistake)
+            token.unlink()
+            said = agent.run("exclude", "/work/diary", "--state", str(agent.state))
+            assert (said.code, "The running agent has been told" in said.stdout) == (code, True), said
+            assert not code or f"Excluded anyway in {agent.directory / 'excluded.toml'}" in said.stderr
+            wait_until(lambda: len(re.findall("configuration applied|exclusions applied all", running.stderr)) == 2)
+            for number in range(3):
+                private.prompt("second page")
+                open_one.prompt(f"open {number}")
+                for each in (sink, other):
+                    each.wait_for(lambda: f"open {number}" in texts(each))  # noqa: B023
+            assert running.stop() == 0
+        assert "second page" not in texts(sink) + texts(other)
+    token.write_text("made-up")
+    configured.path.write_text(configured.path.read_text().replace(mistake, ""))
+    assert agent.scan().ledger["files"]["skipped"] == {"project": 2}  # once for each sink
+    assert "Included /work/diary." in agent.run("include", "/work/diary", "--state", str(agent.state)).stdout
+
+
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts open files as Linux shows them")
 @pytest.mark.parametrize("broken", ["", "this is no TOML"], ids=["good", "bad"])
 def test_repeated_reloads_leak_no_descriptor_and_no_thread(home: Home, sink: Sink, broken: str) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from collector.agents.claude_code.context import Context
 from collector.agents.claude_code.free_values import omit
+from collector.agents.claude_code.identity import canonical
 
 # An adjective, a verb and a noun. After the words of a prompt there are only an adjective and a noun.
 MADE_UP = "[a-z]+-[a-z]+ing-[a-z]+"
@@ -22,6 +23,9 @@ is_made_up = re.compile(MADE_UP).fullmatch
 # A worktree may be named after the plan. Here its path stays whole, as in records without a slug: `forget` has to find
 # all of them. `capture.file_paths` holds these fields back.
 PLACES = frozenset({"project", "cwd", "source"})
+# The session that a plan belongs to, where several share a directory.
+OF_SESSION = "-of-[0-9a-f-]{36}"
+is_of_session = re.compile(OF_SESSION).fullmatch
 # They have no slug, and name the files that a session changed, or repeat what the model was told.
 NAMING_PLANS = frozenset({"file-history-snapshot", "file-history-delta", "api-request-blob"})
 
@@ -29,12 +33,15 @@ NAMING_PLANS = frozenset({"file-history-snapshot", "file-history-delta", "api-re
 def leave_prompt_out(event: dict[str, Any], context: Context) -> None:
     """Shortens the name of the session's plan."""
     slug = event.get("slug", "")
-    if slug.count("-") >= 2 and not is_made_up(slug):
-        made_up = "-".join(slug.split("-")[-2:])
+    session = slug[-40:] if is_of_session(slug[-40:]) else ""
+    name = slug.removesuffix(session)
+    if name.count("-") >= 2 and not is_made_up(name):
+        made_up = "-".join(name.split("-")[-2:]) + session
         omit(event, "slug", slug.removesuffix(made_up))
-        for name in event.keys() - PLACES:
-            event[name] = changed(event[name], lambda text: text.replace(slug, made_up))
-    elif event.get("record_type") in NAMING_PLANS:
+        for key in event.keys() - PLACES:
+            event[key] = changed(event[key], lambda text: text.replace(slug, made_up))
+    # Few of them name a plan, and writing one takes 8 us, going through all its strings 80.
+    elif event.get("record_type") in NAMING_PLANS and b"plans" in canonical(event):
         plans = paths_of_plans(PurePath(context.reading.source.root.path).name)
         changed(event, lambda text: plans.sub("", text))
 
@@ -42,7 +49,7 @@ def leave_prompt_out(event: dict[str, Any], context: Context) -> None:
 @cache
 def paths_of_plans(root: str) -> re.Pattern[str]:
     """Finds the words of a prompt in the path of a plan below a root of this name."""
-    suffix = r"(?:-agent-[\w-]{1,80})?\.md"
+    suffix = rf"(?:{OF_SESSION})?(?:-agent-[\w-]{{1,80}})?\.md"
     return re.compile(
         rf"(?<=[/\\]{re.escape(root)}[/\\]plans[/\\])(?!{MADE_UP}{suffix})"
         rf"[a-z0-9-]{{1,80}}-(?=[a-z]{{1,40}}-[a-z]{{1,40}}{suffix})"

@@ -87,7 +87,7 @@ def drop_told_content(event: dict[str, Any], answers: list[dict[str, Any]], rest
     content = meta.get("structuredContent") if type(meta) is dict else None
     try:
         is_told = content is not None and any(orjson.loads(block.get("text", "")) == content for block in answers)
-    except ValueError:  # not JSON, such as a note that the answer is too long
+    except (ValueError, RecursionError):  # not JSON, such as a note that the answer is too long; or nested very deep
         return
     if is_told:
         omit(event, "structured_content", content)

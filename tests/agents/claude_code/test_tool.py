@@ -42,6 +42,11 @@ def test_the_structured_content_of_an_mcp_tool_is_not_sent_twice() -> None:
     assert "mcp_meta" not in made.get("attributes", {})
     made = normalized(tool_result("structured, too long", "The output was saved to a file.", mcpMeta=meta))
     assert made["attributes"]["mcp_meta"] == meta
+    deep: Any = 1
+    for _ in range(1000):
+        deep = {"a": deep}
+    told = '{"a":' * 1000 + "1" + "}" * 1000
+    assert normalized(tool_result("nested", told, mcpMeta={"structuredContent": deep}))["blocks"][0]["text"] == told
 
 
 def test_a_failure_gives_its_exit_code() -> None:
