@@ -49,6 +49,7 @@ PRINTS_OR_EXITS = {"cli", "__main__"}
 PROGRAMS = {  # run by path as processes of their own, whose job is to print and exit
     "collector/redact/scan/compiling.py",
     "collector/redact/own_rules/trial.py",
+    "collector/store/asking.py",
 }
 # What changes the state of a source: these methods of State, and any change to its entries.
 STATE, COMMITTER = "collector/keeping/state.py", "collector/keeping/commit.py"

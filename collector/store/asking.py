@@ -1,14 +1,18 @@
-"""Runs a person's own query on the store: one statement that only reads, bounded in time and in rows.
+"""Runs a person's own query on the store; also a program, to do so in a process of its own.
 
-In: SQL as a person wrote it. Out: column names and rows. Invariant: nothing is changed, whatever the statement says:
-the connection is read-only, and SQLite asks here before each thing that a statement would do. A statement that takes
-too long, or too much memory, is stopped.
+In: SQL as a person wrote it, one statement. Out: column names and rows. Invariant: nothing is changed, whatever the
+statement says: the connection is read-only, and SQLite asks here before each thing that a statement would do. A
+statement that takes too long, or too much memory, is stopped. SQLite cannot be interrupted within one function, and
+`instr` of two long texts takes hours: so this file is started by its path, and the kernel ends it when its time is up.
 """
 
 from __future__ import annotations
 
+import pickle
+import signal
 import sqlite3
-import time
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -19,8 +23,7 @@ from collector.store.prices import PriceTable
 
 SECONDS, ROWS = 20.0, 100_000
 BYTES, LONGEST = 64 * 2**20, 32 * 2**20  # of an answer and of one value
-HEAP = 512 * 2**20  # bytes that SQLite may take in this process, from the first query on
-STEPS = 20_000  # of SQLite's virtual machine between two looks at the clock: about a millisecond
+HEAP = 512 * 2**20  # bytes that SQLite may take
 MAY = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 # These reach outside the database, or take unbounded memory.
 MAY_NOT_CALL = {"load_extension", "readfile", "writefile", "edit", "fts3_tokenizer", "zeroblob", "randomblob"}
@@ -53,14 +56,31 @@ def ask(
     most: int = ROWS,
 ) -> Answer:
     """The answer to one statement; raises StoreError with what SQLite says, or if it took too long."""
+    given = pickle.dumps((database, statement, prices, seconds, most))
+    try:
+        done = subprocess.run([sys.executable, "-P", __file__], input=given, capture_output=True, check=False)
+    except OSError as error:
+        raise StoreError(f"No process can be started to run the statement: {error.strerror}.") from error
+    if done.returncode == -signal.SIGALRM:
+        raise StoreError(f"The statement took longer than {seconds:g} s and was stopped. Narrow it down.")
+    if done.returncode:
+        raise StoreError(f"The process that ran the statement ended with {done.returncode}.")
+    wrong, *found = pickle.loads(done.stdout)  # noqa: S301 - our own process wrote it
+    if wrong:
+        raise StoreError(wrong)
+    return Answer(*found)
+
+
+def _answered(
+    database: Path, statement: str, prices: PriceTable | None, seconds: float, most: int
+) -> tuple[list[str], list[tuple[Any, ...]], bool]:
     with closing(open_to_read(database, prices)) as connection:
+        signal.setitimer(signal.ITIMER_REAL, min(seconds, 1e9))  # after opening, which may upgrade the store
         connection.execute("PRAGMA temp_store = MEMORY")
         connection.execute("PRAGMA query_only = ON")
         # Sorting and grouping happen in memory: without a limit, a query took 2 GB in five seconds.
         connection.execute(f"PRAGMA hard_heap_limit = {HEAP}")
-        end = time.monotonic() + seconds
         connection.set_authorizer(_is_allowed)
-        connection.set_progress_handler(lambda: int(time.monotonic() > end), STEPS)
         try:
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
             cursor = connection.execute(statement)
@@ -69,16 +89,10 @@ def ask(
             raise StoreError(
                 f"The statement took more than {HEAP >> 20} MB of memory and was stopped. Narrow it down."
             ) from None
-        except sqlite3.OperationalError as error:
-            if "interrupted" in str(error):
-                raise StoreError(
-                    f"The statement took longer than {seconds:g} s and was stopped. Narrow it down."
-                ) from None
-            raise StoreError(f"SQLite says: {error}.") from None
         except (sqlite3.Error, sqlite3.Warning) as error:
             raise StoreError(f"SQLite says: {str(error).rstrip('.')}.") from None
-        columns = [column[0] for column in cursor.description or ()]
-    return Answer(columns, rows, is_cut)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        return [column[0] for column in cursor.description or ()], rows, is_cut
 
 
 def _fetched(cursor: sqlite3.Cursor, most: int) -> tuple[list[tuple[Any, ...]], bool]:
@@ -99,3 +113,17 @@ def _is_allowed(
     if action not in MAY or (action == sqlite3.SQLITE_FUNCTION and str(second).lower() in MAY_NOT_CALL):
         return sqlite3.SQLITE_DENY
     return sqlite3.SQLITE_OK
+
+
+def main() -> None:
+    """The program."""
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    try:
+        said = ("", *_answered(*pickle.load(sys.stdin.buffer)))  # noqa: S301 - our own process wrote it
+    except StoreError as error:
+        said = (str(error), [], [], False)
+    pickle.dump(said, sys.stdout.buffer)
+
+
+if __name__ == "__main__":
+    main()

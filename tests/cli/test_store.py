@@ -272,10 +272,18 @@ def test_sql_can_only_read(store: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "took longer than 0.1 s and was stopped" in told.err
 
 
+def test_a_statement_is_stopped_within_a_function_too(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """SQLite looks at the clock only between its steps, and this is one."""
+    long = "SELECT printf('%.*c', 2147483647, 'x')"
+    told = Told(capsys, "store", "sql", long, "--seconds", "0.1", "--database", store)
+    assert (told.code, told.out) == (1, "")
+    assert "took longer than 0.1 s and was stopped" in told.err
+
+
 def test_a_statement_that_would_take_all_memory_is_stopped(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
     sorted_ = f"{endless} SELECT printf('%9000000d', i) AS text FROM n ORDER BY text"
-    told = Told(capsys, "store", "sql", sorted_, "--seconds", "5", "--database", store)
+    told = Told(capsys, "store", "sql", sorted_, "--seconds", "60", "--database", store)
     assert "took more than 512 MB of memory and was stopped" in told.err
     assert json.loads(Told(capsys, "store", "sql", "SELECT 1 AS one", "--database", store).out) == {"one": 1}
 
