@@ -1,7 +1,17 @@
 -- Moves what is in `incoming` into `events` (duckdb.sql): each id once, with its row of most output.
 BEGIN;
-INSERT INTO events
-SELECT fresh.*, CASE WHEN (event->'usage'->'iterations') IS NULL THEN 0 ELSE 1 END AS has_calls
+INSERT INTO forks SELECT DISTINCT session_id, copied_from
+FROM (
+    SELECT event->>'session_id' AS session_id, coalesce( event->'attributes'->'forked_from'->>'sessionId', nullif(event->'attributes'->>'request_session_id', event->>'session_id') ) AS copied_from
+    FROM (
+        SELECT CAST(mended(line) AS JSON) AS event FROM incoming
+        WHERE line LIKE '%forked_from%' OR line LIKE '%request_session_id%'
+    )
+)
+WHERE copied_from <> session_id
+ON CONFLICT DO NOTHING;
+INSERT OR REPLACE INTO events
+SELECT fresh.*, CASE WHEN (fresh.event->'usage'->'iterations') IS NULL THEN 0 ELSE 1 END AS has_calls
 FROM (
     SELECT DISTINCT ON (id) *
     FROM (
@@ -54,10 +64,16 @@ FROM (
             event
         FROM (SELECT CAST(mended(line) AS JSON) AS event FROM incoming WHERE trim(line) <> '')
     )
-    ORDER BY id, coalesce(output_tokens, -1) DESC, copied_from IS NOT NULL, session_id DESC, CAST(event AS VARCHAR)
+    ORDER BY id, coalesce(output_tokens, -1) DESC, copied_from IS NOT NULL, forks_before(session_id), session_id DESC,
+        CAST(event AS VARCHAR)
 ) AS fresh
-ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, record_type = excluded.record_type, time = excluded.time, day = excluded.day, session_id = excluded.session_id, agent_id = excluded.agent_id, agent_type = excluded.agent_type, copied_from = excluded.copied_from, project = excluded.project, cwd = excluded.cwd, git_branch = excluded.git_branch, host_id = excluded.host_id, host_name = excluded.host_name, user_name = excluded.user_name, client_version = excluded.client_version, origin = excluded.origin, model = excluded.model, message_id = excluded.message_id, stop_reason = excluded.stop_reason, quality = excluded.quality, speed = excluded.speed, service_tier = excluded.service_tier, inference_geo = excluded.inference_geo, input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens, cache_read_tokens = excluded.cache_read_tokens, cache_creation_tokens = excluded.cache_creation_tokens, cache_creation_5m_tokens = excluded.cache_creation_5m_tokens, cache_creation_1h_tokens = excluded.cache_creation_1h_tokens, thinking_tokens = excluded.thinking_tokens, web_search_requests = excluded.web_search_requests, web_fetch_requests = excluded.web_fetch_requests, reported_cost = excluded.reported_cost, lines_added = excluded.lines_added, lines_removed = excluded.lines_removed, title = excluded.title, event = excluded.event, has_calls = excluded.has_calls
-WHERE (coalesce(excluded.output_tokens, -1), excluded.copied_from IS NULL, coalesce(excluded.session_id, ''))
-    > (coalesce(events.output_tokens, -1), events.copied_from IS NULL, coalesce(events.session_id, ''));
+LEFT JOIN events AS known ON known.id = fresh.id
+WHERE known.id IS NULL OR (
+    coalesce(fresh.output_tokens, -1), fresh.copied_from IS NULL, -forks_before(fresh.session_id),
+    coalesce(fresh.session_id, '')
+) > (
+    coalesce(known.output_tokens, -1), known.copied_from IS NULL, -forks_before(known.session_id),
+    coalesce(known.session_id, '')
+);
 DELETE FROM incoming;
 COMMIT;

@@ -1,4 +1,4 @@
--- Events in DuckDB (1.1 or newer): tables, loading, prices, and the views that count right.
+-- Events in DuckDB (1.2 or newer): tables, loading, prices, and the views that count right.
 --
 --     duckdb collected.duckdb -c '.read duckdb.sql' -c '.read prices.sql'
 --
@@ -71,9 +71,16 @@ CREATE TABLE events (
     has_calls integer NOT NULL
 );
 
+-- Which session was forked from which. A fork of a fork names both.
+CREATE TABLE forks (session_id text, parent_session_id text, PRIMARY KEY (session_id, parent_session_id));
+
 -- What models cost: prices.sql fills these, and may be run again whenever it has changed.
 CREATE TABLE prices (model text NOT NULL, starts text NOT NULL, ends text NOT NULL, speed text NOT NULL, prompt_over bigint NOT NULL, input bigint NOT NULL, output bigint NOT NULL, cache_read bigint NOT NULL, cache_write_5m bigint NOT NULL, cache_write_1h bigint NOT NULL, web_search bigint NOT NULL);
 CREATE TABLE price_names (name text PRIMARY KEY, model text NOT NULL);
+
+-- How far a session is from the first of its line. `--fork-session` marks only the answers that it copies, so of other rows
+-- with one id, the original is the one of the session that is nearest to it.
+CREATE MACRO forks_before(session) AS (SELECT count(*) FROM forks WHERE forks.session_id = session);
 
 -- The calls that a message consists of, where an event lists them.
 CREATE VIEW event_calls AS
@@ -297,15 +304,17 @@ LEFT JOIN (
 ) AS result ON result.call_id = call.call_id AND result.first = 1
 WHERE call.first = 1;
 
--- One row for each session that left a transcript.
+-- One row for each session that left a transcript. Bookkeeping, which names no version, does not say when a session began: a
+-- fork's has the times of what it copied.
 CREATE VIEW sessions AS
 SELECT
-    session_id, min(time) AS time, max(time) AS last_time, min(project) AS project, min(host_id) AS host_id,
+    session_id, coalesce(min(CASE WHEN client_version IS NOT NULL THEN time END), min(time)) AS time,
+    max(time) AS last_time, min(project) AS project, min(host_id) AS host_id,
     min(host_name) AS host_name, min(user_name) AS user_name, count(*) AS events,
     sum(CASE WHEN kind = 'user_prompt' AND origin = 'human' THEN 1 ELSE 0 END) AS prompts,
     coalesce(sum(lines_added), 0) AS lines_added, coalesce(sum(lines_removed), 0) AS lines_removed
 FROM events
-WHERE session_id IS NOT NULL AND kind NOT IN ('prompt_history', 'session_index')
+WHERE session_id IS NOT NULL AND kind NOT IN ('prompt_history', 'session_index', 'heartbeat', 'canary')
 GROUP BY session_id;
 
 -- Bookkeeping that Claude Code writes again whenever a session is opened or quit: the newest of its kind in its session.

@@ -74,13 +74,28 @@ CREATE TABLE events (
     has_calls integer NOT NULL
 );
 
+-- Which session was forked from which. A fork of a fork names both.
+CREATE TABLE forks (session_id text, parent_session_id text, PRIMARY KEY (session_id, parent_session_id));
+
 -- What models cost: prices.sql fills these, and may be run again whenever it has changed.
 CREATE TABLE prices (model text NOT NULL, starts text NOT NULL, ends text NOT NULL, speed text NOT NULL, prompt_over bigint NOT NULL, input bigint NOT NULL, output bigint NOT NULL, cache_read bigint NOT NULL, cache_write_5m bigint NOT NULL, cache_write_1h bigint NOT NULL, web_search bigint NOT NULL);
 CREATE TABLE price_names (name text PRIMARY KEY, model text NOT NULL);
 
+-- How far a session is from the first of its line. `--fork-session` marks only the answers that it copies, so of other rows
+-- with one id, the original is the one of the session that is nearest to it.
+CREATE FUNCTION forks_before(session text) RETURNS bigint LANGUAGE sql STABLE AS
+    'SELECT count(*) FROM forks WHERE session_id = session';
+
 CREATE FUNCTION load_events() RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE loaded bigint;
 BEGIN
+    INSERT INTO forks SELECT DISTINCT session_id, copied_from
+    FROM (
+        SELECT event->>'session_id' AS session_id, coalesce( event->'attributes'->'forked_from'->>'sessionId', nullif(event->'attributes'->>'request_session_id', event->>'session_id') ) AS copied_from
+        FROM (SELECT mended(line)::jsonb AS event FROM incoming WHERE line ~ 'forked_from|request_session_id') AS found
+    ) AS named
+    WHERE copied_from <> session_id
+    ON CONFLICT DO NOTHING;
     WITH found AS (SELECT mended(line)::jsonb AS event FROM incoming WHERE trim(line) <> ''),
     fresh AS (
         SELECT
@@ -135,11 +150,17 @@ BEGIN
     INSERT INTO events SELECT fresh.*, CASE WHEN event->'usage'->'iterations' IS NULL THEN 0 ELSE 1 END
     FROM (
         SELECT DISTINCT ON (id) * FROM fresh
-        ORDER BY id, coalesce(output_tokens, -1) DESC, copied_from IS NOT NULL, session_id DESC, event::text
+        ORDER BY id, coalesce(output_tokens, -1) DESC, copied_from IS NOT NULL, forks_before(session_id),
+            session_id DESC, event::text
     ) AS fresh
     ON CONFLICT (id) DO UPDATE SET (kind, record_type, time, day, session_id, agent_id, agent_type, copied_from, project, cwd, git_branch, host_id, host_name, user_name, client_version, origin, model, message_id, stop_reason, quality, speed, service_tier, inference_geo, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, cache_creation_5m_tokens, cache_creation_1h_tokens, thinking_tokens, web_search_requests, web_fetch_requests, reported_cost, lines_added, lines_removed, title, event, has_calls) = (excluded.kind, excluded.record_type, excluded.time, excluded.day, excluded.session_id, excluded.agent_id, excluded.agent_type, excluded.copied_from, excluded.project, excluded.cwd, excluded.git_branch, excluded.host_id, excluded.host_name, excluded.user_name, excluded.client_version, excluded.origin, excluded.model, excluded.message_id, excluded.stop_reason, excluded.quality, excluded.speed, excluded.service_tier, excluded.inference_geo, excluded.input_tokens, excluded.output_tokens, excluded.cache_read_tokens, excluded.cache_creation_tokens, excluded.cache_creation_5m_tokens, excluded.cache_creation_1h_tokens, excluded.thinking_tokens, excluded.web_search_requests, excluded.web_fetch_requests, excluded.reported_cost, excluded.lines_added, excluded.lines_removed, excluded.title, excluded.event, excluded.has_calls)
-    WHERE (coalesce(excluded.output_tokens, -1), excluded.copied_from IS NULL, coalesce(excluded.session_id, ''))
-        > (coalesce(events.output_tokens, -1), events.copied_from IS NULL, coalesce(events.session_id, ''));
+    WHERE (
+        coalesce(excluded.output_tokens, -1), excluded.copied_from IS NULL, -forks_before(excluded.session_id),
+        coalesce(excluded.session_id, '')
+    ) > (
+        coalesce(events.output_tokens, -1), events.copied_from IS NULL, -forks_before(events.session_id),
+        coalesce(events.session_id, '')
+    );
     GET DIAGNOSTICS loaded = ROW_COUNT;
     DELETE FROM incoming;
     RETURN loaded;
@@ -360,15 +381,17 @@ LEFT JOIN (
 ) AS result ON result.call_id = call.call_id AND result.first = 1
 WHERE call.first = 1;
 
--- One row for each session that left a transcript.
+-- One row for each session that left a transcript. Bookkeeping, which names no version, does not say when a session began: a
+-- fork's has the times of what it copied.
 CREATE VIEW sessions AS
 SELECT
-    session_id, min(time) AS time, max(time) AS last_time, min(project) AS project, min(host_id) AS host_id,
+    session_id, coalesce(min(CASE WHEN client_version IS NOT NULL THEN time END), min(time)) AS time,
+    max(time) AS last_time, min(project) AS project, min(host_id) AS host_id,
     min(host_name) AS host_name, min(user_name) AS user_name, count(*) AS events,
     sum(CASE WHEN kind = 'user_prompt' AND origin = 'human' THEN 1 ELSE 0 END) AS prompts,
     coalesce(sum(lines_added), 0) AS lines_added, coalesce(sum(lines_removed), 0) AS lines_removed
 FROM events
-WHERE session_id IS NOT NULL AND kind NOT IN ('prompt_history', 'session_index')
+WHERE session_id IS NOT NULL AND kind NOT IN ('prompt_history', 'session_index', 'heartbeat', 'canary')
 GROUP BY session_id;
 
 -- Bookkeeping that Claude Code writes again whenever a session is opened or quit: the newest of its kind in its session.

@@ -59,10 +59,11 @@ def shipped(name: str) -> str:
     text = text.replace("/* heartbeats */", part("heartbeats.sql"))
     text = text.replace("/* seconds */", SECONDS.get(name, "")).replace("/* now */", NOW.get(name, ""))
     text = text.replace("/* columns */", columns).replace("/* tables */", tables(name, columns, names))
+    (copied_from,) = re.findall(r"coalesce\([^;]*?(?= AS copied_from)", columns)
+    text = text.replace("/* copied_from */", " ".join(copied_from.split()))
     text = text.replace("/* views */", part("views.sql")).replace("/* milliseconds */", MILLISECONDS.get(name, ""))
     text = text.replace("/* names */", ", ".join(names[1:]))
     text = text.replace("/* excluded */", ", ".join(f"excluded.{column}" for column in names[1:]))
-    text = text.replace("/* updates */", ", ".join(f"{column} = excluded.{column}" for column in names[1:]))
     return without_comments_in_formula(with_formula(text))
 
 
@@ -148,6 +149,8 @@ def tables(name: str, columns: str, names: list[str]) -> str:
         "-- One row an event, with what reports ask for, and the event as it was sent.\n"
         f"CREATE TABLE events (\n    id text PRIMARY KEY,\n{listed},\n    event {document} NOT NULL,\n"
         "    has_calls integer NOT NULL\n);\n\n"
+        "-- Which session was forked from which. A fork of a fork names both.\n"
+        "CREATE TABLE forks (session_id text, parent_session_id text, PRIMARY KEY (session_id, parent_session_id));\n\n"
         "-- What models cost: prices.sql fills these, and may be run again whenever it has changed.\n" + price_tables()
     )
 

@@ -49,6 +49,12 @@ def questions() -> dict[str, str]:
     return dict(QUESTION.findall((CONFIG / "questions.sql").read_text() + (CONFIG / "fleet.sql").read_text()))
 
 
+def asked() -> dict[str, str]:
+    """What is compared: the questions, and the sessions."""
+    columns = "session_id, time, last_time, project, host_id, user_name, events, prompts, lines_added, lines_removed"
+    return questions() | {"sessions": f"SELECT {columns} FROM sessions"}
+
+
 def sent() -> list[Event]:
     """The sample set, and events it lacks: usage at many prices or none, reported costs, heartbeats, unmarked forks."""
     usage = {"input_tokens": 70_001, "output_tokens": 333, "cache_read_tokens": 30_000, "cache_creation_tokens": 99}
@@ -68,8 +74,25 @@ def sent() -> list[Event]:
     copied = {"record_type": "user", "user": "ada", "project": "-work-forks", "time": "2026-03-03T00:00:00Z"}
     for n in range(18):  # the way forks used to be written, without a mark
         session = f"{n:08x}-a" if n % 2 else "ffffffff-a"
-        rows.append(event(id=f"{n // 2:032d}", session_id=session, **copied))
+        rows.append(event(id=f"9{n // 2:031d}", session_id=session, **copied))
     return [*sample_events(), *rows, *[event("mode", record_type="mode", user="ada") for _ in range(3)]]
+
+
+def forked() -> list[Event]:
+    """Sessions that were forked with `--fork-session`, and the fork again: only the answers name the parent."""
+    rows: list[Event] = []
+    for name in ("00000000", "fffffffe"):
+        began, fork, again = (f"{name}-{part}" for part in "bca")
+        prompt, other, more = (event(origin="human", text="Why?", user="eve", session_id=began) for _ in range(3))
+        edit = event("tool_result", tool={"lines_added": 3}, session_id=began, user="eve")
+        first, second = (reply(f"{name}-{number}", 5, session_id=began, user="eve") for number in range(2))
+        rows += [prompt, edit, first, other | {"session_id": fork}, second | {"session_id": fork}]
+        for copy in (fork, again):
+            rows += [prompt | {"session_id": copy}, edit | {"session_id": copy}]
+            rows.append(first | {"session_id": copy, "attributes": {"request_session_id": began}})
+        rows += [other | {"session_id": again}, more | {"session_id": again}]
+        rows.append(second | {"session_id": again, "attributes": {"request_session_id": fork}})
+    return rows
 
 
 # Machine, seconds since its last heartbeat, and what that heartbeat says.
@@ -105,7 +128,7 @@ def ask_the_store(folder: Path, events: list[Event]) -> Answers:
     with closing(Writer(folder / "events.db", own_prices=None)) as writer:
         writer.store(map(row_of, events))
     with asking(folder / "events.db") as connection:
-        answers = {name: connection.execute(text).fetchall() for name, text in questions().items()}
+        answers = {name: connection.execute(text).fetchall() for name, text in asked().items()}
         view = connection.execute("SELECT sum(cost_exact) FROM messages").fetchone()[0]
         assert micros(view or 0) == queries.totals(connection)["cost_micros"]
     return answers
@@ -113,7 +136,7 @@ def ask_the_store(folder: Path, events: list[Event]) -> Answers:
 
 def test_every_question_has_an_answer(tmp_path: Path) -> None:
     answers = ask_the_store(tmp_path, sent())
-    assert len(answers) == 19
+    assert len(answers) == 20
     assert all(answers.values())
     assert sum(row[2] for row in answers["cost_per_user_and_day"] if row[2]) > 10**6
 
@@ -155,14 +178,14 @@ def loaded_lines(events: list[Event]) -> list[str]:
     """The events as shuffled lines, some of them twice, after one line that is hard to load."""
     lines = [json.dumps(each) for each in events]
     random.Random(5).shuffle(lines)
-    hard = json.dumps(event("mode", user="hard", time=None))[:-1] + "," + HARD[0] + "}"
+    hard = json.dumps(event("mode", user="hard", time=None, session_id=None))[:-1] + "," + HARD[0] + "}"
     return [hard, *lines, *lines[::7]]
 
 
 @pytest.mark.engines
 @pytest.mark.parametrize("engine", ["duckdb", "postgresql", "clickhouse"])
 def test_every_engine_gives_the_same_answers(tmp_path: Path, engine: str) -> None:
-    events = sent()
+    events = sent() + (forked() if engine != "clickhouse" else [])  # which cannot tell them apart; see docs/store.md
     ask = {"duckdb": ask_duckdb, "postgresql": ask_postgresql, "clickhouse": ask_clickhouse}[engine]
     answers, text = ask(tmp_path, loaded_lines(events))
     assert unordered(answers) == unordered(ask_the_store(tmp_path, events))
@@ -182,7 +205,7 @@ def ask_duckdb(folder: Path, lines: list[str]) -> tuple[Answers, str]:
         for _ in range(2):
             connection.execute(load.replace("events.ndjson", str(file)))
             connection.execute((CONFIG / "duckdb-load.sql").read_text())
-        answers = {name: connection.execute(text).fetchall() for name, text in questions().items()}
+        answers = {name: connection.execute(text).fetchall() for name, text in asked().items()}
         text = connection.execute("SELECT event->>'text' FROM events WHERE user_name = 'hard'").fetchone()[0]
     return answers, text
 
@@ -193,7 +216,7 @@ def ask_clickhouse(folder: Path, lines: list[str]) -> tuple[Answers, str]:
     rows = [json.loads(row) for row in request.body.splitlines()]
     shares = (rows[:100], rows, rows[50:])
     loads = [chdb.loading(share, folder / f"{number}.ndjson") for number, share in enumerate(shares)]
-    told = questions()
+    told = asked()
     text = "SELECT JSONExtractString(event, 'text') FROM events WHERE user_name = 'hard'"
     found = chdb.ask_chdb(folder, *chdb.schema(), *loads, *map(chdb.asked, told.values()), text)[-len(told) - 1 :]
     return {name: [tuple(row) for row in rows] for name, rows in zip(told, found[:-1], strict=True)}, found[-1][0][0]
@@ -214,7 +237,7 @@ def ask_postgresql(folder: Path, lines: list[str]) -> tuple[Answers, str]:
             for _ in range(2):
                 server.psql("-c", load.replace("events.ndjson", str(folder / "lines.ndjson")))
                 server.psql("-c", "select load_events()")
-            answers = {name: server.rows(text) for name, text in questions().items()}
+            answers = {name: server.rows(text) for name, text in asked().items()}
             ((text,),) = server.rows("SELECT event->>'text' FROM events WHERE user_name = 'hard';")
         finally:
             server.stop()

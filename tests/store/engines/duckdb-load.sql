@@ -1,7 +1,17 @@
 -- Moves what is in `incoming` into `events` (duckdb.sql): each id once, with its row of most output.
 BEGIN;
-INSERT INTO events
-SELECT fresh.*, CASE WHEN (event->'usage'->'iterations') IS NULL THEN 0 ELSE 1 END AS has_calls
+INSERT INTO forks SELECT DISTINCT session_id, copied_from
+FROM (
+    SELECT event->>'session_id' AS session_id, /* copied_from */ AS copied_from
+    FROM (
+        SELECT CAST(mended(line) AS JSON) AS event FROM incoming
+        WHERE line LIKE '%forked_from%' OR line LIKE '%request_session_id%'
+    )
+)
+WHERE copied_from <> session_id
+ON CONFLICT DO NOTHING;
+INSERT OR REPLACE INTO events
+SELECT fresh.*, CASE WHEN (fresh.event->'usage'->'iterations') IS NULL THEN 0 ELSE 1 END AS has_calls
 FROM (
     SELECT DISTINCT ON (id) *
     FROM (
@@ -10,10 +20,16 @@ FROM (
             event
         FROM (SELECT CAST(mended(line) AS JSON) AS event FROM incoming WHERE trim(line) <> '')
     )
-    ORDER BY id, coalesce(output_tokens, -1) DESC, copied_from IS NOT NULL, session_id DESC, CAST(event AS VARCHAR)
+    ORDER BY id, coalesce(output_tokens, -1) DESC, copied_from IS NOT NULL, forks_before(session_id), session_id DESC,
+        CAST(event AS VARCHAR)
 ) AS fresh
-ON CONFLICT (id) DO UPDATE SET /* updates */, event = excluded.event, has_calls = excluded.has_calls
-WHERE (coalesce(excluded.output_tokens, -1), excluded.copied_from IS NULL, coalesce(excluded.session_id, ''))
-    > (coalesce(events.output_tokens, -1), events.copied_from IS NULL, coalesce(events.session_id, ''));
+LEFT JOIN events AS known ON known.id = fresh.id
+WHERE known.id IS NULL OR (
+    coalesce(fresh.output_tokens, -1), fresh.copied_from IS NULL, -forks_before(fresh.session_id),
+    coalesce(fresh.session_id, '')
+) > (
+    coalesce(known.output_tokens, -1), known.copied_from IS NULL, -forks_before(known.session_id),
+    coalesce(known.session_id, '')
+);
 DELETE FROM incoming;
 COMMIT;

@@ -1,4 +1,4 @@
--- Events in DuckDB (1.1 or newer): tables, loading, prices, and the views that count right.
+-- Events in DuckDB (1.2 or newer): tables, loading, prices, and the views that count right.
 --
 --     duckdb collected.duckdb -c '.read duckdb.sql' -c '.read prices.sql'
 --
@@ -29,6 +29,10 @@ CREATE MACRO mended(line) AS CASE WHEN json_valid(line) THEN line ELSE replace(
 ) END;
 
 /* tables */
+
+-- How far a session is from the first of its line. `--fork-session` marks only the answers that it copies, so of other rows
+-- with one id, the original is the one of the session that is nearest to it.
+CREATE MACRO forks_before(session) AS (SELECT count(*) FROM forks WHERE forks.session_id = session);
 
 -- The calls that a message consists of, where an event lists them.
 CREATE VIEW event_calls AS

@@ -33,9 +33,21 @@ $$;
 
 /* tables */
 
+-- How far a session is from the first of its line. `--fork-session` marks only the answers that it copies, so of other rows
+-- with one id, the original is the one of the session that is nearest to it.
+CREATE FUNCTION forks_before(session text) RETURNS bigint LANGUAGE sql STABLE AS
+    'SELECT count(*) FROM forks WHERE session_id = session';
+
 CREATE FUNCTION load_events() RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE loaded bigint;
 BEGIN
+    INSERT INTO forks SELECT DISTINCT session_id, copied_from
+    FROM (
+        SELECT event->>'session_id' AS session_id, /* copied_from */ AS copied_from
+        FROM (SELECT mended(line)::jsonb AS event FROM incoming WHERE line ~ 'forked_from|request_session_id') AS found
+    ) AS named
+    WHERE copied_from <> session_id
+    ON CONFLICT DO NOTHING;
     WITH found AS (SELECT mended(line)::jsonb AS event FROM incoming WHERE trim(line) <> ''),
     fresh AS (
         SELECT
@@ -46,11 +58,17 @@ BEGIN
     INSERT INTO events SELECT fresh.*, CASE WHEN event->'usage'->'iterations' IS NULL THEN 0 ELSE 1 END
     FROM (
         SELECT DISTINCT ON (id) * FROM fresh
-        ORDER BY id, coalesce(output_tokens, -1) DESC, copied_from IS NOT NULL, session_id DESC, event::text
+        ORDER BY id, coalesce(output_tokens, -1) DESC, copied_from IS NOT NULL, forks_before(session_id),
+            session_id DESC, event::text
     ) AS fresh
     ON CONFLICT (id) DO UPDATE SET (/* names */, event, has_calls) = (/* excluded */, excluded.event, excluded.has_calls)
-    WHERE (coalesce(excluded.output_tokens, -1), excluded.copied_from IS NULL, coalesce(excluded.session_id, ''))
-        > (coalesce(events.output_tokens, -1), events.copied_from IS NULL, coalesce(events.session_id, ''));
+    WHERE (
+        coalesce(excluded.output_tokens, -1), excluded.copied_from IS NULL, -forks_before(excluded.session_id),
+        coalesce(excluded.session_id, '')
+    ) > (
+        coalesce(events.output_tokens, -1), events.copied_from IS NULL, -forks_before(events.session_id),
+        coalesce(events.session_id, '')
+    );
     GET DIAGNOSTICS loaded = ROW_COUNT;
     DELETE FROM incoming;
     RETURN loaded;

@@ -168,15 +168,17 @@ LEFT JOIN (
 ) AS result ON result.call_id = call.call_id AND result.first = 1
 WHERE call.first = 1;
 
--- One row for each session that left a transcript.
+-- One row for each session that left a transcript. Bookkeeping, which names no version, does not say when a session began: a
+-- fork's has the times of what it copied.
 CREATE VIEW sessions AS
 SELECT
-    session_id, min(time) AS time, max(time) AS last_time, min(project) AS project, min(host_id) AS host_id,
+    session_id, coalesce(min(CASE WHEN client_version IS NOT NULL THEN time END), min(time)) AS time,
+    max(time) AS last_time, min(project) AS project, min(host_id) AS host_id,
     min(host_name) AS host_name, min(user_name) AS user_name, count(*) AS events,
     sum(CASE WHEN kind = 'user_prompt' AND origin = 'human' THEN 1 ELSE 0 END) AS prompts,
     coalesce(sum(lines_added), 0) AS lines_added, coalesce(sum(lines_removed), 0) AS lines_removed
 FROM events
-WHERE session_id IS NOT NULL AND kind NOT IN ('prompt_history', 'session_index')
+WHERE session_id IS NOT NULL AND kind NOT IN ('prompt_history', 'session_index', 'heartbeat', 'canary')
 GROUP BY session_id;
 
 -- Bookkeeping that Claude Code writes again whenever a session is opened or quit: the newest of its kind in its session.
