@@ -30,7 +30,7 @@ from collector.store.writing import Stored
 
 MAX_TOGETHER = 8
 OLD_AT_ONCE = 2000  # events past their retention that are removed between two batches
-LOOK_SECONDS = 3600.0
+LOOK_SECONDS, IDLE_SECONDS = 3600.0, 1.0  # between two looks for such events; without a batch, before one
 SHORTEST_WAIT, LONGEST_WAIT = 2.0, 60.0  # seconds after which a sender that was turned away comes back
 NEWEST = 0.2  # weight of the newest measurement in the pace
 
@@ -132,7 +132,11 @@ class Worker:
         is_open = True
         while is_open:
             self._turn = None
-            jobs = [self._jobs.get()]
+            try:
+                jobs = [self._jobs.get(timeout=self._idle_for())]
+            except queue.Empty:
+                self._remove_old()
+                continue
             self._turn = jobs[0].since if isinstance(jobs[0], Job) else self._clock()
             size = _size(jobs[0])
             while size and len(jobs) < MAX_TOGETHER and size < self._limits.body_bytes and not self._jobs.empty():
@@ -151,6 +155,10 @@ class Worker:
         # In this order: whoever submits after the last look at the queue sees that it is over.
         self._is_over = True
         self._turn_away_rest()
+
+    def _idle_for(self) -> float | None:
+        """How long to wait for a job; None if there is nothing else to do."""
+        return None if self._retention_days is None else max(self._look_again - self._clock(), IDLE_SECONDS)
 
     def _turn_away_rest(self) -> None:
         """Fails the jobs that came too late, so that nobody waits for them."""
@@ -173,7 +181,7 @@ class Worker:
             return
         try:
             is_all = remove_old(self._writer, self._retention_days, at_most=OLD_AT_ONCE) < OLD_AT_ONCE
-        except (StoreUnavailable, MemoryError):  # a query on the pages may use it all up for a moment
+        except (StoreUnavailable, MemoryError):
             is_all = True  # the next batch will say what is wrong
         self._look_again = self._clock() + (LOOK_SECONDS if is_all else 0)
 

@@ -20,7 +20,8 @@ from collector.store.rows import Row
 from collector.store.worker import MAX_TOGETHER, Worker
 from collector.store.writer import Writer
 from collector.store.writing import Stored
-from tests.store.samples import Event, event, lines
+from tests.service.process import wait_until
+from tests.store.samples import Event, event, lines, row_of
 
 PLAIN = Form(is_array=False, encoding="identity")
 BAD = b"bad"
@@ -164,3 +165,10 @@ def test_a_store_that_cannot_be_opened_for_a_while_ends_no_removal_for_good(data
         database.rmdir()
         aside.rename(database)
         assert worker.submit(body(), PLAIN).result(10).stored == (1, 0)
+
+
+def test_what_is_past_its_retention_goes_though_nobody_sends(database: Path) -> None:
+    with closing(Writer(database)) as writer:
+        writer.store([row_of(event())])
+    with closing(Writer(database)) as writer, Worker(writer, ReceiverLimits(), retention_days=30):
+        wait_until(lambda: summarize(database)["events"] == 0)
