@@ -20,6 +20,7 @@ from collector.store import prices
 from collector.store.database import (
     BUSY_SECONDS,
     LATER,
+    VERSION,
     StoreError,
     StoreUnavailable,
     inode,
@@ -139,15 +140,24 @@ class Writer:
             except StoreError as error:
                 raise StoreUnavailable(str(error), LATER) from error
 
+    def _refuse_if_newer(self) -> None:
+        """Raises StoreUnavailable if a newer collector has upgraded the store, whose totals this one cannot keep."""
+        if self._connection.execute("PRAGMA user_version").fetchone()[0] > VERSION:
+            raise StoreUnavailable(
+                f"A newer collector has upgraded the store {self.path}. Restart this one, so that it can write to it.",
+                LATER,
+            )
+
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         """All or nothing. IMMEDIATE, so that no second writer gets between the lookup and the insert."""
         self._connection.execute("BEGIN IMMEDIATE")
-        version = self._seen_version()
-        if version != self._data_version:
-            self._rows.forget_contexts()  # another process may have removed some
-            self._data_version = version
         try:
+            version = self._seen_version()
+            if version != self._data_version:
+                self._rows.forget_contexts()  # another process may have removed some
+                self._refuse_if_newer()
+                self._data_version = version
             yield
             self._connection.execute("COMMIT")
         except BaseException:

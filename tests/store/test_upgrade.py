@@ -18,7 +18,7 @@ from collector.store.report import asking, summarize
 from collector.store.totals import statement
 from collector.store.writer import Writer
 from tests.store.sample_set import sample_events
-from tests.store.samples import Event, event, row_of
+from tests.store.samples import Event, event, lines, row_of, serving
 from tests.store.test_any_order import derived
 
 VERSION_1 = (Path(__file__).parent / "versions" / "001.sql").read_text()
@@ -195,3 +195,16 @@ def stored(database: Path) -> list[tuple[int, str, str]]:
         return connection.execute(
             "SELECT number, received_at, body FROM events JOIN bodies USING (number) ORDER BY number"
         ).fetchall()
+
+
+def test_a_receiver_that_still_runs_leaves_a_store_alone_that_a_newer_one_has_upgraded(tmp_path: Path) -> None:
+    with serving(tmp_path / "events.db") as client:
+        client.send(event())
+        with closing(sqlite3.connect(tmp_path / "events.db")) as connection:
+            connection.execute(f"PRAGMA user_version = {VERSION + 1}")
+        for _ in range(2):
+            assert client.post(lines([event()])).status_code == 503
+        with closing(sqlite3.connect(tmp_path / "events.db")) as connection:
+            assert connection.execute("SELECT count(*) FROM event_rows").fetchone() == (1,)
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+        assert client.send(event())["accepted"] == 1
