@@ -170,10 +170,12 @@ def test_a_session_says_that_some_of_its_messages_have_no_price(tmp_path: Path) 
 def test_a_cost_that_is_not_known_is_no_amount(tmp_path: Path) -> None:
     sent = [reply(f"m{number}", 9, session_id="some", model=("ours", "claude-opus-4-5")[number]) for number in (0, 1)]
     sent.append(reply("m2", 9, session_id="none", model="ours", time="2026-03-01T11:00:00.000Z"))
+    sent.append(reply("m3", 9, session_id="none", model=None))
     browser = Browser(stored(tmp_path / "events.db", sent)).signed_in()
-    for path, costs in (("/sessions?days=all", ["–", "$0.0004+"]), ("/?days=all", ["$0.0004", "–", "$0.0004+"])):
+    for path, costs in (("/sessions?days=all", ["–", "$0.0004+"]), ("/?days=all", ["$0.0004", "–", "–", "$0.0004+"])):
         cells = re.findall(r'data-name="Cost"[^>]*>(.*?)</td>', browser.get(path).text, re.DOTALL)
-        assert [re.sub(r"<[^>]*>", "", cell).strip() for cell in cells][:3] == costs
+        assert [re.sub(r"<[^>]*>", "", cell).strip() for cell in cells[: len(costs)]] == costs
+    assert "No price is known for (none) , ours : 3 messages are not in the cost" in browser.words("/?days=all")
 
 
 def test_a_fork_shows_its_own_length_and_cost(tmp_path: Path) -> None:
