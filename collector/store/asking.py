@@ -13,6 +13,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -23,7 +24,8 @@ from collector.store.prices import PriceTable
 
 SECONDS, ROWS = 20.0, 100_000
 BYTES, LONGEST = 64 * 2**20, 32 * 2**20  # of an answer and of one value
-HEAP = 512 * 2**20  # bytes that SQLite may take
+HEAP = 512 * 2**20  # bytes that SQLite may take for each statement
+together = threading.BoundedSemaphore(2)  # statements that run at the same time; others wait
 MAY = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 # These reach outside the database, or take unbounded memory.
 MAY_NOT_CALL = {"load_extension", "readfile", "writefile", "edit", "fts3_tokenizer", "zeroblob", "randomblob"}
@@ -58,7 +60,8 @@ def ask(
     """The answer to one statement; raises StoreError with what SQLite says, or if it took too long."""
     given = pickle.dumps((database, statement, prices, seconds, most))
     try:
-        done = subprocess.run([sys.executable, "-P", __file__], input=given, capture_output=True, check=False)
+        with together:
+            done = subprocess.run([sys.executable, "-P", __file__], input=given, capture_output=True, check=False)
     except OSError as error:
         raise StoreError(f"No process can be started to run the statement: {error.strerror}.") from error
     if done.returncode == -signal.SIGALRM:
