@@ -186,6 +186,8 @@ def _explained(path: Path, error: sqlite3.Error) -> str:
             "-shm files, and a new one is created; `sqlite3 FILE .recover` saves what is readable, and "
             "`collector reset` sends again what is still on this machine."
         )
+    if code == sqlite3.SQLITE_INTERRUPT:
+        return "This took too long and was stopped. Choose a shorter period, or set a filter."
     if path.is_dir():
         return f"{path} is a directory. Name the store's file in it with --database or store.database."
     if code == sqlite3.SQLITE_IOERR:  # also if there is no room for the index of the log, which readers need

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from collector.store.pages import site
 from collector.store.report import summarize
 from tests.store.samples import Event, calls, event, reply
 from tests.web.pages import Browser, stored
@@ -356,3 +357,10 @@ def test_an_empty_store_says_so(tmp_path: Path) -> None:
     browser = Browser(stored(tmp_path / "events.db", [])).signed_in()
     assert "No tokens were used in this period" in browser.words("/")
     assert "No session was active in this period" in browser.words("/sessions")
+
+
+def test_a_page_that_takes_too_long_says_what_to_do(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(site, "SECONDS", -1.0)
+    monkeypatch.setattr(site, "STEPS", 1)
+    page = browser.get("/?days=all", status=503).text
+    assert "This took too long and was stopped. Choose a shorter period, or set a filter." in page
