@@ -21,6 +21,7 @@ import pytest
 from tests.agent import Agent
 from tests.build import Home
 from tests.conftest import CLEARED_PREFIXES
+from tests.store.samples import event
 from tests.web.example_home import fill
 from tests.web.hostile import hostile_events
 from tests.web.pages import stored
@@ -64,13 +65,19 @@ class Visit:
             self.wrong.append(f"{answer.status} {answer.url}")
 
     def is_fine(self) -> None:
-        """Checks for errors, serious axe-core findings, and a page (on a phone, also a table) wider than the screen."""
+        """Checks for errors, serious axe-core findings, figures beyond their tile, and a page, or on a phone a table,
+        wider than the screen."""
         assert self.wrong == [], self.page.url
         found = axe.Axe().run(self.page).response["violations"]
         bad = [
             (each["id"], each["nodes"][0]["html"][:200]) for each in found if each["impact"] in {"serious", "critical"}
         ]
         assert bad == [], self.page.url
+        cut = (
+            "[...document.querySelectorAll('.tiles strong')].filter(each => each.getBoundingClientRect().right"
+            " > each.closest('div').getBoundingClientRect().right).map(each => each.innerText)"
+        )
+        assert self.page.evaluate(cut) == [], self.page.url
         width = self.page.evaluate("document.documentElement.scrollWidth")
         assert width <= self.page.viewport_size["width"], self.page.url
         if self.page.viewport_size["width"] <= 760:
@@ -193,6 +200,15 @@ def test_without_javascript_only_one_chart_is_missing(chromium: Any, address: st
     page.locator("noscript p").wait_for()
     assert not page.locator(".zoom").is_visible()
     context.close()
+
+
+def test_a_long_figure_stays_in_its_tile(chromium: Any, tmp_path: Path) -> None:
+    day = [event(time=f"2026-03-01T{time}:00.000Z") for time in ("00:00", "23:59")]
+    database = stored(tmp_path / "events.db", day)
+    with started("web", "--no-open", "--database", database) as (_, url), visit(chromium, url) as here:
+        here.page.goto(f"{url.partition('?')[0]}session?id=session-1")
+        assert "23 h 59 min" in here.page.inner_text(".tiles")
+        here.is_fine()
 
 
 def test_hostile_events_do_nothing(chromium: Any, tmp_path: Path) -> None:
