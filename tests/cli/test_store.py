@@ -234,10 +234,11 @@ def test_an_export_has_the_events_as_they_were_sent(
     assert (told.code, "Is a directory" in told.err) == (1, True)
 
 
+@pytest.mark.engines
 def test_an_export_can_be_parquet(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     duckdb = pytest.importorskip("duckdb")
     told = Told(capsys, "store", "export", tmp_path / "it's.parquet", "--parquet", "--database", store)
-    assert told.err == f"{len(EVENTS)} events.\n"
+    assert told.err == f"Exported {len(EVENTS)} events.\n"
     assert (tmp_path / "it's.parquet").stat().st_mode & 0o777 == 0o600
     path = str(tmp_path / "it's.parquet").replace("'", "''")
     rows = duckdb.sql(f"SELECT id, event, output_tokens FROM '{path}'").fetchall()
