@@ -15,6 +15,7 @@ from collector.cli.options import Config, FromNow, Roots, SinkType, SinkUrl, Sta
 from collector.cli.scan import disclose
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError
+from collector.flow.sink_identity import UNNAMED
 
 if TYPE_CHECKING:
     from collector.service.loop import Service
@@ -62,10 +63,11 @@ def run(
 
     def read_one(name: str) -> settings.Settings:
         now = read()
-        if [each.sink_name for each in now.each()] != names:
-            raise ConfigurationError(
-                "sinks: one was added, removed or renamed. Restart the agent for that to take effect."
-            )
+        found = {each.sink_name for each in now.each()}
+        if name not in found:
+            raise ConfigurationError(f"sinks: {name or UNNAMED} was removed or renamed. Restart the agent.")
+        for added in found.difference(names):
+            log.get_logger().warning("sink added, restart the agent to use it", added=added or UNNAMED)
         return now.one(name)
 
     voice = voices(notifier, settings.watchdog_seconds(), names)

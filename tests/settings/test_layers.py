@@ -13,8 +13,7 @@ from collector.assembly import roots_of
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError
 from collector.settings import Settings, token_of
-from collector.settings.editing import put_list
-from collector.settings.exclusions import list_in
+from collector.settings.editing import list_in, put_list
 from tests.agent import Agent
 from tests.build import Home
 from tests.sink import Sink
