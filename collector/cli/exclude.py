@@ -15,7 +15,7 @@ from collector import settings
 from collector.cli.options import Config, StatePath
 from collector.cli.pause import chosen_here
 from collector.cli.which_agent import agent_here, states_beside
-from collector.errors import ConfigurationError
+from collector.errors import ConfigurationError, StateError
 from collector.files import make_private_directory
 from collector.log import counted, in_words, printable
 
@@ -58,7 +58,7 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
         )
     try:
         chosen, file = chosen_here(config, state), settings.users_file(config)
-    except ConfigurationError as error:
+    except (ConfigurationError, StateError) as error:
         # A running agent sends nothing until the configuration is valid, and from then on nothing of this project.
         places = " and ".join(str(place) for place in _exclude_without_settings(path, state))
         raise ConfigurationError(

@@ -14,7 +14,7 @@ from collector import settings
 from collector.cli.options import Config, StatePath, flags
 from collector.cli.which_agent import agents_here, states_beside
 from collector.delivery.sinks.registry import SINKS
-from collector.errors import CollectorError, ConfigurationError
+from collector.errors import CollectorError, ConfigurationError, StateError
 from collector.log import configure, printable, timestamp
 
 UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 604800}
@@ -40,7 +40,7 @@ def pause(
     until = now + _seconds(for_) if for_ else None
     try:
         chosen = chosen_here(config, state)
-    except ConfigurationError as error:
+    except (ConfigurationError, StateError) as error:
         # A running agent continues with the configuration that it has read, but off means off.
         places = " and ".join(str(path.parent) for path in _pause_all(settings.state_file(state), state, now, until))
         raise ConfigurationError(
