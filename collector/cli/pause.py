@@ -37,7 +37,7 @@ def pause(
     Example: collector pause --for 2h
     """
     now = time.time()
-    until = now + _seconds(for_) if for_ else None
+    until = None if for_ is None else now + _seconds(for_)
     try:
         chosen = chosen_here(config, state)
     except (ConfigurationError, StateError) as error:
