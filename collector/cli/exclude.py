@@ -14,7 +14,7 @@ import typer
 from collector import settings
 from collector.cli.options import Config, StatePath
 from collector.cli.pause import chosen_here
-from collector.cli.which_agent import agent_here, states_beside
+from collector.cli.which_agent import agent_here, named_state, own_agents, states_beside
 from collector.errors import ConfigurationError, StateError
 from collector.files import make_private_directory
 from collector.log import counted, in_words, printable
@@ -163,7 +163,7 @@ def _services(chosen: settings.Settings, file: Path) -> list[Path]:
     from collector.keeping.lock import holder
     from collector.service.status_file import read_status
 
-    found = states_beside(chosen.state.path)
+    found = states_beside(named_state(chosen))
     for each in chosen.each():
         reads = str(read_status(each.state_path).get("users_file") or file)
         if holder(each.state_path).startswith("collector run") and os.path.realpath(reads) != os.path.realpath(file):
@@ -313,8 +313,8 @@ def _change(before: Left, after: Left) -> str:
 
 
 def _states_of(chosen: settings.Settings, services: Sequence[Path]) -> list[Path]:
-    """The states of this user's agent and of these services, for each sink."""
-    mine = [each.state_path for each in chosen.each()]
+    """The states of this user's agents and of these services, for each sink."""
+    mine = [each.state_path for agent in own_agents(chosen) for each in agent.each()]
     return [*mine, *(service.with_name(state.name) for service in services for state in mine)]
 
 
