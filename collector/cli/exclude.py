@@ -75,7 +75,10 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
     _refuse_if_not_understood(exclude=[*kept, *globs])
     changed = [file] if not set(globs) <= set(mine) else []
     if changed:
-        put_list(file, "exclude", [*kept, *globs])
+        try:
+            put_list(file, "exclude", [*kept, *globs])
+        except ConfigurationError:  # it may belong to a tool that manages dotfiles, but no means no
+            file, changed, services = settings.no_file(chosen.state_path), [], [chosen.state_path, *services]
     changed += _exclude_for(services, path, glob)
     if not changed:
         typer.echo(printable(f"{glob} is already excluded in {file}."))

@@ -221,7 +221,7 @@ def _layer(path: Path, rank: Rank, names: Sequence[str]) -> Layer:
 
 def no_file(state_path: Path) -> Path:
     """Where `collector exclude` writes for an agent that does not read the user's file: one with a file of its own, or
-    a system service, which sees only the root in a home; for every agent, while a file is invalid."""
+    a system service, which sees only the root in a home; for every agent, while a file is invalid or read-only."""
     return state_path.with_name("excluded.toml")
 
 
