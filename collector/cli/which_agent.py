@@ -52,7 +52,7 @@ def agent_with_store(chosen: Settings) -> Settings:
 
 def store_here(config: Path | None, database: Path | None) -> tuple[Settings, Path]:
     """The settings for a store, and its file: the one that a person names, or that of the agent that works for them."""
-    chosen = settings.load(config, sinks=SINKS)
+    chosen = settings.load(config, sinks=SINKS, sends=False)
     chosen = chosen if database else agent_with_store(chosen)
     return chosen, database or chosen.database_path
 
