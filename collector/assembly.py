@@ -11,7 +11,6 @@ import contextlib
 import os
 import random
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -266,15 +265,6 @@ def scope_of(settings: Settings) -> Scope:
     """The scope of what these settings allow us to read."""
     included = settings.projects.include, settings.exclusions, settings.narrower
     return Scope(roots_of(settings), AGENTS, configuration.home(), *included)
-
-
-def scope_less(scope: Scope, settings: Settings) -> Scope:
-    """The scope, less what the configuration files exclude by now, though something in them is invalid."""
-    for globs in configuration.exclusions_now(settings):
-        if globs and globs not in scope.exclude:
-            with contextlib.suppress(ConfigurationError):  # these may be what is invalid
-                scope = replace(scope, exclude=[*scope.exclude, globs])
-    return scope
 
 
 def roots_of(settings: Settings) -> list[Root]:

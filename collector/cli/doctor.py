@@ -13,7 +13,7 @@ from collector.cli.options import AsJson, Config, Roots, SinkType, SinkUrl, Stat
 from collector.cli.verbosity import asked_level
 from collector.cli.which_agent import agent_among, is_running, services_here
 from collector.delivery.sinks.registry import SINKS
-from collector.errors import ConfigurationError
+from collector.errors import ConfigurationError, StateError
 
 if TYPE_CHECKING:
     from collector.inspection.check import Check
@@ -58,7 +58,7 @@ def _checks(config: Path | None, given: Mapping[str, Any], *, has_canary: bool) 
     try:
         chosen, services = settings.load(config, given, sinks=SINKS), services_here()
         every = (chosen if is_running(chosen) else agent_among(chosen, services, with_others=False)).each()
-    except ConfigurationError as error:
+    except (ConfigurationError, StateError) as error:
         yield Check("configuration", "fail", str(error), NO_START)
         return
     for each in every:

@@ -14,8 +14,8 @@ import typer
 from collector import settings
 from collector.cli.options import Config, StatePath
 from collector.cli.pause import chosen_here
-from collector.cli.which_agent import agent_here, states_beside
-from collector.errors import ConfigurationError
+from collector.cli.which_agent import agent_here, named_state, own_agents, states_beside
+from collector.errors import ConfigurationError, StateError
 from collector.files import make_private_directory
 from collector.log import counted, in_words, printable
 
@@ -47,7 +47,7 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
 
     Example: collector exclude ~/work/private
     """
-    from collector.settings.editing import put_list
+    from collector.settings.editing import list_in, put_list
 
     _refuse_if_empty(path)
     if path.startswith("!"):
@@ -58,23 +58,27 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
         )
     try:
         chosen, file = chosen_here(config, state), settings.users_file(config)
-    except ConfigurationError as error:
-        # A running agent continues with the configuration that it has read, but no means no.
+    except (ConfigurationError, StateError) as error:
+        # A running agent sends nothing until the configuration is valid, and from then on nothing of this project.
         places = " and ".join(str(place) for place in _exclude_without_settings(path, state))
         raise ConfigurationError(
-            f"{error}\nExcluded anyway in {places}, for every agent that keeps its state there. For an agent that "
-            "keeps it elsewhere, fix the configuration and exclude again."
+            f"{error}\nExcluded anyway in {places}, for every agent that keeps its state there. A running one sends "
+            "nothing until the configuration is valid. For an agent with its state elsewhere, fix the configuration "
+            "and exclude again."
         ) from None
     _refuse_if_locked(chosen, "projects.exclude")
     # Before anything is changed, because this may fail for want of permission.
     services, (before, trouble) = _services(chosen, file), _agent_or_trouble(chosen)
     glob = glob_of(path)
-    globs, mine = _as_it_may_lead_later(path, glob), settings.list_in(file, "exclude")
+    globs, mine = _as_it_may_lead_later(path, glob), list_in(file, "exclude")
     kept = [each for each in mine if each.removeprefix("!") not in globs]
     _refuse_if_not_understood(exclude=[*kept, *globs])
     changed = [file] if not set(globs) <= set(mine) else []
     if changed:
-        put_list(file, "exclude", [*kept, *globs])
+        try:
+            put_list(file, "exclude", [*kept, *globs])
+        except ConfigurationError:  # it may belong to a tool that manages dotfiles, but no means no
+            file, changed, services = settings.no_file(chosen.state_path), [], [chosen.state_path, *services]
     changed += _exclude_for(services, path, glob)
     if not changed:
         typer.echo(printable(f"{glob} is already excluded in {file}."))
@@ -101,15 +105,15 @@ def include(path: Target, config: Config = None, state: StatePath = None) -> Non
 
     Example: collector include ~/work/private
     """
-    from collector.settings.editing import put_list
+    from collector.settings.editing import list_in, put_list
 
     _refuse_if_empty(path)
     chosen, file = chosen_here(config, state), settings.users_file(config)
     glob, before = glob_of(path), _left(agent_here(chosen))
     directory = os.path.abspath(os.path.expanduser(path))
     services = _services(chosen, file)
-    mine = settings.list_in(file, "exclude")
-    wanted = settings.list_in(file, "include")
+    mine = list_in(file, "exclude")
+    wanted = list_in(file, "include")
     was_excluded = glob in mine
     if was_excluded:
         _refuse_if_locked(chosen, "projects.exclude")
@@ -117,7 +121,7 @@ def include(path: Target, config: Config = None, state: StatePath = None) -> Non
         _refuse_if_not_understood(exclude=kept)
         put_list(file, "exclude", kept)
     for place in map(settings.no_file, {chosen.state_path, *services}):
-        told = settings.list_in(place, "exclude")
+        told = list_in(place, "exclude")
         if glob in told:
             was_excluded = True
             gone = _as_seen_elsewhere(path, glob)
@@ -162,7 +166,7 @@ def _services(chosen: settings.Settings, file: Path) -> list[Path]:
     from collector.keeping.lock import holder
     from collector.service.status_file import read_status
 
-    found = states_beside(chosen.state.path)
+    found = states_beside(named_state(chosen))
     for each in chosen.each():
         reads = str(read_status(each.state_path).get("users_file") or file)
         if holder(each.state_path).startswith("collector run") and os.path.realpath(reads) != os.path.realpath(file):
@@ -187,11 +191,11 @@ def _exclude_without_settings(path: str, state: Path | None) -> list[Path]:
 
 def _exclude_for(states: Sequence[Path], path: str, glob: str) -> list[Path]:
     """Excludes a path for agents that do not read this user's file. Returns the files that did not say so yet."""
-    from collector.settings.editing import put_list
+    from collector.settings.editing import list_in, put_list
 
     changed = []
     for place in map(settings.no_file, states):
-        told = settings.list_in(place, "exclude")
+        told = list_in(place, "exclude")
         if more := [each for each in _as_seen_elsewhere(path, glob) if each not in told]:
             put_list(place, "exclude", [*told, *more])
             changed.append(place)
@@ -312,8 +316,8 @@ def _change(before: Left, after: Left) -> str:
 
 
 def _states_of(chosen: settings.Settings, services: Sequence[Path]) -> list[Path]:
-    """The states of this user's agent and of these services, for each sink."""
-    mine = [each.state_path for each in chosen.each()]
+    """The states of this user's agents and of these services, for each sink."""
+    mine = [each.state_path for agent in own_agents(chosen) for each in agent.each()]
     return [*mine, *(service.with_name(state.name) for service in services for state in mine)]
 
 

@@ -12,9 +12,9 @@ import typer
 
 from collector import settings
 from collector.cli.options import Config, StatePath, flags
-from collector.cli.which_agent import agents_here, states_beside
+from collector.cli.which_agent import agents_here, named_state, own_agents, states_beside
 from collector.delivery.sinks.registry import SINKS
-from collector.errors import CollectorError, ConfigurationError
+from collector.errors import CollectorError, ConfigurationError, StateError
 from collector.log import configure, printable, timestamp
 
 UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 604800}
@@ -37,12 +37,12 @@ def pause(
     Example: collector pause --for 2h
     """
     now = time.time()
-    until = now + _seconds(for_) if for_ else None
+    until = None if for_ is None else now + _seconds(for_)
     try:
         chosen = chosen_here(config, state)
-    except ConfigurationError as error:
+    except (ConfigurationError, StateError) as error:
         # A running agent continues with the configuration that it has read, but off means off.
-        places = " and ".join(str(path.parent) for path in _pause_all(settings.state_file(state), state, now, until))
+        places = " and ".join(str(path.parent) for path in _pause_all([settings.state_file(state)], state, now, until))
         raise ConfigurationError(
             f"{error}\nPaused anyway: every agent that keeps its state in {places}. For an agent that keeps it "
             "elsewhere, fix the configuration and pause again."
@@ -51,7 +51,7 @@ def pause(
         raise ConfigurationError(
             f"An administrator decides whether collector runs here: {locked} locks `enabled`. Nothing was changed."
         )
-    _pause_all(chosen.state_path, chosen.state.path, now, until)
+    _pause_all([each.state_path for each in own_agents(chosen)], named_state(chosen), now, until)
     when = f"until {timestamp(until)}" if until is not None else "until `collector resume`"
     typer.echo(printable(f"Paused {when}. {AFTERWARDS}"))
 
@@ -94,15 +94,16 @@ def resume(
     typer.echo(printable(f"{said} Still {left}." if left else said))
 
 
-def _pause_all(own: Path, named: Path | None, now: float, until: float | None) -> list[Path]:
-    """Pauses this user's own agent, and system services; returns where their states are."""
+def _pause_all(own: list[Path], named: Path | None, now: float, until: float | None) -> list[Path]:
+    """Pauses this user's own agents, and system services; returns where their states are."""
     from collector.keeping.pause import pause as write_pause
 
-    write_pause(own, now, until)  # first, because the others may not be writable
+    for path in own:  # first, because the others may not be writable
+        write_pause(path, now, until)
     others = states_beside(named, with_others=True)
     for path in others:
         write_pause(path, now, until)
-    return [own, *others]
+    return [*own, *others]
 
 
 def chosen_here(config: Path | None, state: Path | None) -> settings.Settings:

@@ -58,7 +58,7 @@ def receive(
     if web_name and not web:
         raise typer.BadParameter("only makes sense with --web. Add --web, or leave it out.", param_hint="--web-name")
     token = settings.read_secret(token_file, "--token-file") if token_file else None
-    chosen = settings.load(config, sinks=SINKS)
+    chosen = settings.load(config, sinks=SINKS, sends=False)
     path, keeping = database or chosen.database_path, Keeping(chosen.store.prices, chosen.store.retention_days)
     if token is None and not _is_loopback(host):
         raise ConfigurationError(

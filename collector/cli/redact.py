@@ -47,7 +47,7 @@ def redact(
     from collector.assembly import installation_of
     from collector.way_out import make_redactor
 
-    chosen = settings.load(config, sinks=SINKS)
+    chosen = settings.load(config, sinks=SINKS, sends=False)
     installation = installation_of(chosen)
     redactor = make_redactor(chosen, installation.key)
     number = 0

@@ -15,6 +15,9 @@ from collector.cli.options import Config, FromNow, Roots, SinkType, SinkUrl, Sta
 from collector.cli.scan import disclose
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError
+from collector.flow.sink_identity import UNNAMED
+
+STDERR = 2
 
 if TYPE_CHECKING:
     from collector.service.loop import Service
@@ -33,8 +36,9 @@ def run(
 
     Runs in the foreground; `collector service install` runs it in the background.
 
-    SIGTERM and SIGINT stop it, SIGHUP reloads the configuration, SIGUSR1 logs the status. Exit
-    codes: 0 stopped, 73 another agent holds the state, 74 state not writable, 78 bad configuration, 2 usage.
+    SIGTERM and SIGINT stop it, and so does closing its terminal; SIGHUP reloads the configuration,
+    SIGUSR1 logs the status. Exit codes: 0 stopped, 73 another agent holds the state, 74 state not
+    writable, 78 bad configuration, 2 usage.
 
     Example: collector run --sink-url https://telemetry.example/v1/events
     """
@@ -62,10 +66,11 @@ def run(
 
     def read_one(name: str) -> settings.Settings:
         now = read()
-        if [each.sink_name for each in now.each()] != names:
-            raise ConfigurationError(
-                "sinks: one was added, removed or renamed. Restart the agent for that to take effect."
-            )
+        found = {each.sink_name for each in now.each()}
+        if name not in found:
+            raise ConfigurationError(f"sinks: {name or UNNAMED} was removed or renamed. Restart the agent.")
+        for added in found.difference(names):
+            log.get_logger().warning("sink added, restart the agent to use it", added=added or UNNAMED)
         return now.one(name)
 
     voice = voices(notifier, settings.watchdog_seconds(), names)
@@ -89,10 +94,17 @@ def _leave(*_: object) -> None:
 @contextmanager
 def answering_signals(service: Service | Several, bell: int) -> Iterator[None]:
     """Lets signals set a flag and wake the main loop, which acts on it; the handlers do nothing else."""
+    has_terminal = os.isatty(STDERR)
+
+    def hang_up() -> None:
+        # Whoever closes the window in which it runs does not expect it to go on unseen.
+        is_closed = has_terminal and not os.isatty(STDERR)
+        service.stop() if is_closed else service.reload()
+
     asked = {
         signal.SIGTERM: service.stop,
         signal.SIGINT: service.stop,
-        signal.SIGHUP: service.reload,
+        signal.SIGHUP: hang_up,
         signal.SIGUSR1: service.report,
     }
 

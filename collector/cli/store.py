@@ -134,7 +134,7 @@ def prices(config: Config = None) -> None:
 
     Example: collector store prices
     """
-    chosen = settings.load(config, sinks=SINKS)
+    chosen = settings.load(config, sinks=SINKS, sends=False)
     typer.echo((resources.files("collector.store") / "prices.toml").read_text(encoding="utf-8"), nl=False)
     if chosen.store.prices is not None:
         typer.echo(f"\n# {chosen.store.prices} (store.prices) overrides rows above.", err=True)
@@ -204,7 +204,7 @@ def forget(
     choice = Choice(session, project, day_of(before) or None)
     if not choice.described:
         raise typer.BadParameter("say what to remove: --session, --project or --before.", param_hint="--session")
-    chosen = settings.load(config, flags(state=state), sinks=SINKS)
+    chosen = settings.load(config, flags(state=state), sinks=SINKS, sends=False)
     agents = [chosen] if database else agents_here(chosen)
     # Who sends elsewhere has no store, but may have something held or quarantined.
     stores = {database or each.database_path: each for each in reversed(agents)}

@@ -16,6 +16,7 @@ from collector.delivery.sinks.registry import SINKS
 from collector.errors import StateError
 from collector.keeping.lock import holder
 from collector.settings import Settings
+from collector.settings.options import StateSettings
 
 
 def services_here() -> list[dict[str, str]]:
@@ -51,14 +52,27 @@ def agent_with_store(chosen: Settings) -> Settings:
 
 def store_here(config: Path | None, database: Path | None) -> tuple[Settings, Path]:
     """The settings for a store, and its file: the one that a person names, or that of the agent that works for them."""
-    chosen = settings.load(config, sinks=SINKS)
+    chosen = settings.load(config, sinks=SINKS, sends=False)
     chosen = chosen if database else agent_with_store(chosen)
     return chosen, database or chosen.database_path
 
 
 def agents_here(chosen: Settings, *, with_others: bool = False) -> list[Settings]:
-    """This user's own agent, and the services of `states_beside`."""
-    return [chosen, *map(_settings_of, _services_beside(chosen.state.path, with_others=with_others))]
+    """This user's own agents, and the services of `states_beside`."""
+    services = _services_beside(named_state(chosen), with_others=with_others)
+    return [*own_agents(chosen), *map(_settings_of, services)]
+
+
+def own_agents(chosen: Settings) -> list[Settings]:
+    """This user's own agent, and the same where it was before a file named another state, if it still runs there."""
+    usual = chosen.model_copy(update={"state": StateSettings()})
+    has_moved = chosen.state.path is not None and named_state(chosen) is None
+    return [chosen, usual] if has_moved and is_running(usual) else [chosen]
+
+
+def named_state(chosen: Settings) -> Path | None:
+    """The state that a person names for one command. A file that names one says nothing about the other agents here."""
+    return None if chosen.origins.place("state.path") in chosen.origins.files else chosen.state.path
 
 
 def states_beside(named: Path | None, *, with_others: bool = False) -> list[Path]:

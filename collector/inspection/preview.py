@@ -22,6 +22,7 @@ from collector.delivery.channel import idempotency_key
 from collector.delivery.gather import batches
 from collector.flow.ledger import Ledger
 from collector.flow.outcome import Item, Quarantined, Sealed, Skip
+from collector.keeping.pause import is_asked_to_leave_out
 from collector.pipeline import Flow, outcomes
 from collector.reading.discover import Findings, discover
 from collector.settings import Settings
@@ -105,6 +106,8 @@ class Preview:
 def previewed(settings: Settings, wanted: Wanted) -> Iterator[Preview]:
     """What these settings would send, for as long as the `with` block lasts."""
     with assembled(settings, "preview", is_dry_run=True) as flow:
+        if is_asked_to_leave_out(flow.state.path):
+            flow.committer.leave_out([], 0, flow.state.entries)  # in this copy, as the next pass does
         if wanted.is_from_start:
             flow.committer.reset(list(flow.state.entries))  # only in this copy: a dry run saves no state
         found = discover(flow.scope)

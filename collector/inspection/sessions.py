@@ -9,9 +9,10 @@ from __future__ import annotations
 import dataclasses
 from typing import NamedTuple
 
-from collector.assembly import held_of, scope_of, state_of
+from collector.assembly import committer_of, held_of, scope_of, state_of
 from collector.flow.source import Source
 from collector.keeping.left_out import is_history, to_be_sent
+from collector.keeping.pause import is_asked_to_leave_out
 from collector.keeping.state import State
 from collector.log import timestamp
 from collector.reading.discover import discover
@@ -37,6 +38,8 @@ class Row(NamedTuple):
 def sessions(settings: Settings) -> list[Row]:
     """Every session below the roots, newest first."""
     scope, state = scope_of(settings), state_of(settings).load(may_repair=False)
+    if is_asked_to_leave_out(state.path):
+        committer_of(state, settings, is_dry_run=True).leave_out([], 0, state.entries)  # as the next pass does
     everything = dataclasses.replace(scope, include=(), exclude=(), narrower=())
     taken = {source.key for source in discover(scope).files}
     held = {file.original.key for file in held_of(settings, is_dry_run=True).held.files}

@@ -19,7 +19,7 @@ from collector.reading.discover import Findings
 
 @dataclass(slots=True)
 class Problem:
-    """What stops events from leaving; `kind` is unavailable, halted, state or internal."""
+    """What stops events from leaving; `kind` is unavailable, halted, state, internal or configuration."""
 
     kind: str
     reason: str

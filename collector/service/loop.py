@@ -17,7 +17,7 @@ from contextlib import ExitStack, suppress
 from typing import Any
 
 from collector import __version__
-from collector.assembly import describe, flow_on, held_state, scope_less, sink_of, state_of
+from collector.assembly import describe, flow_on, held_state, sink_of, state_of
 from collector.delivery.waiting import Uniform
 from collector.errors import CollectorError, ConfigurationError, StateReplaced
 from collector.flow.interrupt import Interrupt
@@ -169,7 +169,8 @@ class Service:
         return 0.0
 
     def _stands_still(self) -> bool:
-        if self._standstills.has_changed(self.settings, self.flow, self._wall()):
+        is_outdated = self._reloads.problem is not None
+        if self._standstills.has_changed(self.settings, self.flow, self._wall(), is_outdated=is_outdated):
             self.passes.changes += 1
             self._full_at = self._clock()
         return bool(self._standstills.reason)
@@ -263,11 +264,11 @@ class Service:
             self.interrupt.stop()
 
     def _do_reload(self, parts: ExitStack) -> None:
-        """Applies the configuration as it is now. If it is unusable, logs why and keeps the old one."""
+        """Applies the configuration as it is now. If it is unusable, logs why and sends nothing until it is not."""
         # First, so that a signal that arrives while the file is being read asks for another reload.
-        self._reloads.begin()
+        was_asked_for, last = self._reloads.begin(), self._reloads.problem
         self.notifier.reloading()
-        before = parts.pop_all()
+        before, reason = parts.pop_all(), ""
         try:
             settings = self._reread()
             if settings.state_path != self.settings.state_path:
@@ -275,32 +276,21 @@ class Service:
             state = self._state_for(settings)
             self.watcher.close()
             parts.push(self.open_flow(state, settings))
-        except Exception as error:  # noqa: BLE001 - whatever is wrong with the new configuration, the old one works
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with it, it may say what must not be sent
             reason = str(error) if isinstance(error, CollectorError) else f"{type(error).__name__} at {place_of(error)}"
-            log.error("configuration not applied, keeping the old one", reason=reason)
-            # Note the new secrets all the same: otherwise a halted sink would trigger this same reload at every step.
-            # And walk everything now, because that restarts the watcher if it was closed above.
-            self._secrets, self._full_at = secrets_now(self.settings, self._secrets), self._clock()
+            if was_asked_for or last is None or last.reason != reason:
+                log.error("configuration not applied, sending nothing until it is", reason=reason)
             parts.push(before)
-            self._heed_exclusions()
+            self.passes.doubt()  # the watcher may have been closed above
         else:
             before.close()  # only now: until here, the old flow might have been needed again
             configure(settings.log.level, settings.log.format)
             footprint.step_back(settings.run.nice)
             log.info("configuration applied", **describe(self.flow))
         finally:
-            self._reloads.end()
+            self._reloads.end(reason, self._wall())
             self._clear_interrupt()
         self.notifier.ready()
-
-    def _heed_exclusions(self) -> None:
-        """Excludes what the files exclude by now, though the rest of them is not applied: a person may just have said
-        no."""
-        scope = scope_less(self.flow.scope, self.settings)
-        if scope is not self.flow.scope:
-            self.flow.scope = scope
-            try_to_drop_refused(self.flow)
-            log.info("exclusions applied all the same")
 
     def _state_for(self, settings: Settings) -> State:
         """The state for the sink in these settings: the current one, or another sink's, with offsets of its own."""
@@ -324,7 +314,7 @@ class Service:
         passes, watcher = self.passes, self.watcher
         passes.refresh_lag()
         priorities = passes.lag.by_priority()
-        problem = passes.problem_now()
+        problem = self._reloads.problem or passes.problem_now()
         return {
             "version": __version__,
             "pid": os.getpid(),
@@ -363,6 +353,7 @@ class Service:
             self.watcher.mode,
             self.watcher.reason,
             self.watcher.restarts,
+            self._reloads.problem,
         )
 
     def _beat_meanwhile(self) -> None:
@@ -393,7 +384,7 @@ class Service:
         self.flow.committer.save()
         with suppress(StateReplaced):
             self.flow.state.refuse_replaced()
-            if self.settings.heartbeat.interval and self.passes.may_beat:
+            if self.settings.heartbeat.interval and self.passes.may_beat and not self._reloads.problem:
                 self._send_heartbeat(is_last=True)
             self._tell(is_last=True)
         log.info("stopped", lag=self.describe()["lag"], **self.passes.totals.as_dict())

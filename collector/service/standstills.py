@@ -1,6 +1,7 @@
 """Notices during the long run when nothing may be sent, and when that is over.
 
-In: the settings and the flow in force. Out: whether to stand still now. Each change is logged once. When a standstill
+In: the settings and the flow in force, and whether newer settings could not be applied. Out: whether to stand still
+now. Each change is logged once. When a standstill
 is over, anything that a person asked to leave out is left out before anything is sent.
 """
 
@@ -15,6 +16,7 @@ from collector.settings import Settings
 
 log = get_logger()
 LOOK_AGAIN_SECONDS = 2.0
+OUTDATED = "the configuration that cannot be applied may say what must not be sent"
 
 
 class Standstills:
@@ -23,9 +25,9 @@ class Standstills:
     def __init__(self) -> None:
         self.reason = ""
 
-    def has_changed(self, settings: Settings, flow: Flow, now: float) -> bool:
+    def has_changed(self, settings: Settings, flow: Flow, now: float, *, is_outdated: bool = False) -> bool:
         """Looks again. Returns whether the reason differs from the last one, or is gone."""
-        found = standstill(settings, now)
+        found = OUTDATED if is_outdated else standstill(settings, now)
         before, self.reason = self.reason, str(found) if found else _left_out(flow)
         if self.reason == before:
             return False

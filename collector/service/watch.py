@@ -33,6 +33,8 @@ WATCHDOG.propagate = False
 WATCHDOG.addHandler(logging.NullHandler())  # otherwise Python would print what it says after the last watcher is closed
 RETRY_LIMITED_SECONDS = 600.0
 AT_WORK: set[Waker] = set()  # of all services of this process, which share what Python calls when a thread dies
+BEFORE: list[Callable[[threading.ExceptHookArgs], Any]] = []  # what it called before the first of them
+HOOK = threading.Lock()
 DEAD: WeakSet[threading.Thread] = WeakSet()
 # Nothing else wakes the agent, least of all its own opening and closing of files.
 WATCHED = [
@@ -50,13 +52,18 @@ WATCHED = [
 def hearing_of_deaths(wake: Waker) -> Iterator[None]:
     """While the block runs, this service looks at everything after the death of a thread. Most likely that was one of a
     watcher's, which a walk restarts; of which service, does not show."""
-    AT_WORK.add(wake)
-    before, threading.excepthook = threading.excepthook, _thread_died
+    with HOOK:
+        if not AT_WORK:
+            BEFORE.append(threading.excepthook)
+            threading.excepthook = _thread_died
+        AT_WORK.add(wake)
     try:
         yield
     finally:
-        AT_WORK.discard(wake)
-        threading.excepthook = before
+        with HOOK:
+            AT_WORK.discard(wake)
+            if not AT_WORK:
+                threading.excepthook = BEFORE.pop()
 
 
 def _thread_died(died: threading.ExceptHookArgs) -> None:

@@ -17,7 +17,6 @@ from collector.settings.environment import (
     variable,
     watchdog_seconds,
 )
-from collector.settings.exclusions import exclusions_now, list_in
 from collector.settings.fingerprint import fingerprint
 from collector.settings.git_identity import git_identity
 from collector.settings.identity import account, machine_id
@@ -33,11 +32,9 @@ __all__ = [
     "account",
     "as_in_a_service",
     "cache_directory",
-    "exclusions_now",
     "fingerprint",
     "git_identity",
     "home",
-    "list_in",
     "load",
     "load_for_service",
     "machine_id",

@@ -1,13 +1,14 @@
-"""Edits a list of [projects] in a configuration file, leaving everything else as the person wrote it.
+"""Reads and edits a list of [projects] in a configuration file, leaving everything else as the person wrote it.
 
-In: the file, the list's name and values. Out: the file, written whole. Invariant: the comments, order and spelling of
-the rest stay; a file that is not valid TOML is not touched. Imported only by the commands that edit.
+In: the file, the list's name and values. Out: the list, or the file, written whole. Invariant: the comments, order and
+spelling of the rest stay; a file that is not valid TOML is not touched. Imported only by the commands that edit.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,21 @@ from tomlkit.exceptions import TOMLKitError
 
 from collector.errors import ConfigurationError
 from collector.files import make_directory, read_plain, replacing
-from collector.settings.exclusions import SECTION
+from collector.settings.options import listed
+
+SECTION = "projects"
+
+
+def list_in(path: Path, name: str) -> list[str]:
+    """A list of [projects] as the file has it; empty if the file does not set it."""
+    try:
+        found = tomllib.loads(read_plain(path).decode("utf-8-sig")).get(SECTION, {})
+    except FileNotFoundError:
+        return []
+    except ValueError:
+        raise ConfigurationError(f"{path} is not valid TOML, so it was left unchanged. Fix it first.") from None
+    value = listed(found.get(name, [])) if isinstance(found, dict) else []
+    return [str(each) for each in value] if isinstance(value, list) else []
 
 
 def put_list(path: Path, name: str, values: Sequence[str]) -> None:

@@ -24,7 +24,7 @@ from pydantic_settings import (
     SettingsError,
 )
 
-from collector.errors import ConfigurationError
+from collector.errors import CollectorError, ConfigurationError, StateError
 from collector.files import read_plain
 from collector.settings.environment import ENV_PREFIX, SYSTEM_DIRECTORY, user_config
 from collector.settings.layers import Keys, Layer, Origins, Rank, merge
@@ -102,7 +102,8 @@ def _in_force(
     person."""
     merged = merge([*layers, *nearest])
     said_no = no_file(state_in(merged.values))
-    if _is_there(said_no):
+    # It is part of the state: unlike a mistake in the configuration, this may pass without anybody editing anything.
+    if _is_there(said_no, StateError):
         files.append(said_no)
         merged = merge([*layers, _layer_of_a_no(said_no), *nearest])
     origins = merged.origins([str(path) for path in files], users_file)
@@ -172,18 +173,16 @@ def _users_file(given: Path | None) -> Path | None:
     return named
 
 
-def _is_there(path: Path) -> bool:
+def _is_there(path: Path, unreadable: type[CollectorError] = ConfigurationError) -> bool:
     """Whether there is a file. Raises if that cannot be determined, or if it is not a regular file: ignoring it is not
     an option, because it may say what must not be collected."""
     try:
         is_plain = stat.S_ISREG(path.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
-        _refuse_broken_links(path)
+        _refuse_broken_links(path, unreadable)
         return False
     except OSError as error:
-        raise ConfigurationError(
-            f"Cannot read {_closed(path)}: {error.strerror}. Make it readable to this user."
-        ) from None
+        raise unreadable(f"Cannot read {_closed(path)}: {error.strerror}. Make it readable to this user.") from None
     if not is_plain:
         raise ConfigurationError(f"{path} is not a regular file. Put one there, or remove it.")
     return True
@@ -194,11 +193,11 @@ def _closed(path: Path) -> Path:
     return next((each for each in reversed(path.parents) if each.is_dir() and not os.access(each, os.X_OK)), path)
 
 
-def _refuse_broken_links(path: Path) -> None:
+def _refuse_broken_links(path: Path, broken: type[CollectorError] = ConfigurationError) -> None:
     """Raises if a file is missing because it or a parent is a broken link: it, too, might say what not to collect."""
     for each in (path, *path.parents):
         if each.is_symlink() and not os.path.exists(each):
-            raise ConfigurationError(f"{each} is a broken link. Restore its target, or remove it.")
+            raise broken(f"{each} is a broken link. Restore its target, or remove it.")
 
 
 def _is_same_file(one: Path, other: Path) -> bool:
@@ -222,19 +221,19 @@ def _layer(path: Path, rank: Rank, names: Sequence[str]) -> Layer:
 
 def no_file(state_path: Path) -> Path:
     """Where `collector exclude` writes for an agent that does not read the user's file: one with a file of its own, or
-    a system service, which sees only the root in a home; for every agent, while a file is invalid."""
+    a system service, which sees only the root in a home; for every agent, while a file is invalid or read-only."""
     return state_path.with_name("excluded.toml")
 
 
 def _layer_of_a_no(path: Path) -> Layer:
-    tables = _read_toml(path)
+    tables = _read_toml(path, StateError)
     projects = tables.get("projects", {})
     if tables.keys() - {"projects"} or not isinstance(projects, dict) or projects.keys() - {"exclude"}:
         raise ConfigurationError(f"{path} may hold only projects.exclude. Remove the rest.")
     return Layer(Rank.USER, tables, lambda _: str(path))
 
 
-def _read_toml(path: Path) -> dict[str, Any]:
+def _read_toml(path: Path, unreadable: type[CollectorError] = ConfigurationError) -> dict[str, Any]:
     try:
         return tomllib.loads(read_plain(path).decode("utf-8-sig"))
     except tomllib.TOMLDecodeError as error:
@@ -244,7 +243,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise ConfigurationError(f"{path} is not valid TOML: it is not UTF-8 text.") from None
     except OSError as error:
-        raise ConfigurationError(f"Cannot read {path}: {error.strerror}. Make it readable to this user.") from None
+        raise unreadable(f"Cannot read {path}: {error.strerror}. Make it readable to this user.") from None
 
 
 # Variables

@@ -225,6 +225,20 @@ def test_a_damaged_file_is_not_touched_and_a_no_is_kept_beside_the_state(agent: 
     assert "Included /work/empty." in agent.run("include", "/work/empty", "--state", str(agent.state)).stdout
 
 
+def test_a_file_that_cannot_be_written_does_not_keep_a_no_from_being_heard(agent: Inside) -> None:
+    session_in(agent, "/work/secret", "of the secret one")
+    file, state = place_of(agent), ("--state", str(agent.state))
+    file.with_name(
+        f"{file.name}.new"
+    ).mkdir()  # it takes the place of what is written first; not even root gets past it
+    for words in ("Excluded /work/secret", "/work/secret is already excluded"):
+        said = agent.run("exclude", "/work/secret", *state)
+        assert (said.code, f"{words} in {agent.directory / 'excluded.toml'}." in said.stdout) == (0, True), said
+    assert agent.scan().ledger["files"]["skipped"] == {"project": 1}
+    assert "Included /work/secret." in agent.run("include", "/work/secret", *state).stdout
+    assert agent.scan().ledger["delivered"] == 1
+
+
 def test_config_init_keeps_a_copy_of_the_file_it_replaces(agent: Inside) -> None:
     file = place_of(agent)
     assert agent.run("exclude", "/work/secret").code == 0

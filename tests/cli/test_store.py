@@ -44,6 +44,16 @@ def store(tmp_path: Path) -> Path:
     return fill(tmp_path / "events.db", *EVENTS)
 
 
+@pytest.mark.parametrize("command", [["report"], ["store", "info"], ["forget", "--before", "2020-01-01", "--yes"]])
+def test_the_store_needs_no_working_sink(
+    store: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    monkeypatch.setenv("COLLECTOR_SINK__URL", "https://telemetry.example/v1/events")
+    monkeypatch.setenv("COLLECTOR_SINK__CA_FILE", "/gone/ca.pem")
+    done = Told(capsys, *command, "--database", store)
+    assert (done.code, done.err) == (0, "")
+
+
 @pytest.mark.parametrize("by", ["day", "week", "month", "model", "project", "host", "user", "agent"])
 def test_a_report_by_any_dimension_adds_up_to_the_total(
     store: Path, capsys: pytest.CaptureFixture[str], by: str

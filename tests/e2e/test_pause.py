@@ -72,7 +72,7 @@ def test_the_configuration_can_switch_it_off(home: Home, sink: Sink, agent: Agen
     assert sink.requests == []
 
 
-@pytest.mark.parametrize("how_long", ["2", "two hours", "0h", "-1h"])
+@pytest.mark.parametrize("how_long", ["", "2", "two hours", "0h", "-1h"])
 def test_an_invalid_duration_is_refused(agent: Agent, how_long: str) -> None:
     command(agent, "pause", "--for", how_long, code=2)
 

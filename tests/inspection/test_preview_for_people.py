@@ -113,6 +113,18 @@ def test_a_session_sent_before_its_rest_was_left_out_is_shown_as_sent(home: Home
     assert row["state"] == "sent"
 
 
+def test_what_is_to_be_left_out_by_the_first_pass_is_not_pending(home: Home, agent: Agent) -> None:
+    home.session().prompt("one")
+    agent.run("pause", "--state", str(agent.state))
+    agent.run("resume", "--from-now", "--state", str(agent.state))
+    assert list(agent.directory.glob("*.leave-out")), "no pass yet"
+    [row] = map(json.loads, agent.run("preview", "--json", *agent.places()).stdout.splitlines())
+    assert (row["state"], row["unsent"]) == ("left out", 0)
+    assert "0 events shown" in agent.run("preview", "--limit", "5", *agent.places()).stderr
+    assert list(agent.directory.glob("*.leave-out")), "a preview changes nothing"
+    assert agent.scan().ledger["lines"] == 0
+
+
 def test_a_session_is_shown_as_readable_text(home: Home, agent: Agent) -> None:
     session = home.session()
     session.prompt(f"please use {KEY}\nfor this")

@@ -8,9 +8,11 @@ import pytest
 
 from collector.errors import StateError
 from collector.keeping.pause import Standstill, ask_to_leave_out, pause, pause_path, paused_since, read_pause, resume
+from tests.agent import Agent, Running
 from tests.build import Home
+from tests.service.process import wait_until
 from tests.service.steps import Clock, Steps
-from tests.sink import Answer, Sink
+from tests.sink import Answer, Sink, texts
 
 
 def test_a_running_service_pauses_and_resumes(home: Home, sink: Sink, clock: Clock) -> None:
@@ -57,6 +59,26 @@ def test_while_a_request_to_leave_out_cannot_be_saved_nothing_is_sent(home: Home
         clock.forward(3600)
         steps.until_idle()
     assert [event["text"] for event in sink.events] == ["one", "two"]
+
+
+def test_a_no_reaches_an_agent_that_runs_where_its_state_was_before(home: Home, sink: Sink) -> None:
+    agent, session = Agent(home, sink), home.session()
+    session.prompt("one")
+    file = Path(agent.run("config", "init").stdout.removeprefix("Wrote ").strip())
+    command = [*agent.program, "run", "--root", str(home.root), "--sink-url", sink.url]
+    with Running(command, agent.environment, agent.directory, is_warm=True) as running:
+        sink.wait_for(lambda: texts(sink) == ["one"])
+        file.write_text(f'[state]\npath = "{agent.state}"\n')
+        agent.run("pause")
+        session.prompt("two")
+        wait_until(lambda: '"event": "nothing is sent"' in running.stderr)
+        assert "Resumed." in agent.run("resume").stdout
+        sink.wait_for(lambda: texts(sink) == ["one", "two"])
+        assert "The running agent has been told" in agent.run("exclude", session.cwd).stdout
+        wait_until(lambda: "state.path cannot change while the agent runs" in running.stderr)
+        session.prompt("three")
+        assert running.stop() == 0
+    assert texts(sink) == ["one", "two"]
 
 
 def test_a_pause_ends_by_itself_on_time(tmp_path: Path) -> None:

@@ -238,15 +238,3 @@ def test_an_excluded_link_is_followed_to_its_current_target(home: Home, sink: Si
         clock.forward(1000)
         steps.until_idle()
     assert sink.seen == []
-
-
-def test_an_invalid_filter_leaves_the_old_one_in_force(
-    home: Home, sink: Sink, steps: Steps, clock: Clock, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with steps:
-        steps.until_idle()
-        taken_over(steps, projects={"exclude": [SECRET, "/work/[z-a]"]})
-        wandering(home)
-        clock.forward(1000)
-        steps.until_idle()
-    assert texts(sink) == ["in the open", "back again"]

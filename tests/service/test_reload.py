@@ -47,6 +47,33 @@ def test_the_status_names_settings_overruled_by_a_lock(
     assert steps.service.flow.limits.max_events == 7
 
 
+def test_a_configuration_that_cannot_be_applied_stops_sending_and_is_tried_again(
+    home: Home, steps: Steps, clock: Clock
+) -> None:
+    session = home.session()
+    session.prompt("one")
+    steps.until_idle()
+    linger, steps.given["batch"] = steps.given["batch"], {"linger": -1}
+    steps.given["capture"] = {"level": "metadata"}
+    with ExitStack() as parts:
+        steps.service.reload()
+        steps.service._do_reload(parts)
+        session.prompt("two")
+        clock.forward(29)
+        steps.until_idle()
+        steps.service._progress()
+        assert steps.told()["problem"]["kind"] == "configuration"
+        assert (len(steps.sink.events), steps.service.is_interrupted) == (1, False)
+        steps.given["batch"] = linger
+        clock.forward(1)
+        assert steps.service.is_interrupted
+        steps.service._do_reload(parts)
+        steps.until_idle()
+        steps.service._progress()
+    assert [event.get("text") for event in steps.sink.events] == ["one", None]
+    assert (steps.told()["problem"], steps.service._reloads.due_in) == (None, float("inf"))
+
+
 def test_a_new_sink_after_a_reload_has_its_own_offsets(home: Home, steps: Steps, clock: Clock) -> None:
     session = home.session()
     session.prompt("one")

@@ -130,20 +130,59 @@ def test_sighup_applies_the_new_configuration(home: Home, sink: Sink) -> None:
     assert texts(sink) == ["to the first"]
 
 
-@pytest.mark.parametrize("broken", ["this is no TOML", '[sink]\nurl = "ftp://x/"\n', '[sinc]\nurl = "http://x/"\n'])
-def test_sighup_with_a_bad_configuration_keeps_the_old_one_and_says_why(home: Home, sink: Sink, broken: str) -> None:
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        "enabled = false\nthis is no TOML",
+        '[capture]\nlevl = "metadata"',
+        "[capture]\nprompts = false\n[swept]\nmax_files = 0",
+    ],
+    ids=["damaged", "a misspelt no", "a no beside a mistake"],
+)
+def test_after_a_sighup_nothing_is_sent_until_the_configuration_is_valid(home: Home, sink: Sink, mistake: str) -> None:
+    def prompts() -> list[str | None]:
+        return [event.get("text") for event in sink.events if event["kind"] == "user_prompt"]
+
     configured = Configured(home, sink)
+    agent = configured.agent
+    agent.environment["COLLECTOR_HEARTBEAT__INTERVAL"] = "600"
     session = home.session()
     session.prompt("one")
-    with configured.agent.start() as running:
-        sink.wait_for(lambda: texts(sink) == ["one"])
-        configured.path.write_text(broken)
-        running.process.send_signal(signal.SIGHUP)
-        wait_until(lambda: "keeping the old one" in running.stderr)
-        session.prompt("two")
-        sink.wait_for(lambda: texts(sink) == ["one", "two"])
+    with agent.start() as running:
+        wait_until(lambda: is_watching(agent, running) and prompts() == ["one"])
+        for number in (1, 2):
+            configured.write(sink, mistake)
+            running.process.send_signal(signal.SIGHUP)
+            wait_until(lambda: running.stderr.count("sending nothing until it is") == number)  # noqa: B023
+            session.prompt("two")
+        wait_until(lambda: (status_of(agent)["problem"] or {}).get("kind") == "configuration")
+        assert "collector.toml" in status_of(agent)["problem"]["reason"]
+        told = len(sink.posts)
         assert running.stop() == 0
-    assert "collector.toml" in running.stderr
+    assert (prompts(), len(sink.posts)) == (["one"], told)
+    configured.write(sink, "[capture]\nprompts = false\n")
+    assert agent.scan().ledger["delivered"] == 2
+    assert prompts() == ["one", None, None]
+
+
+def test_a_reload_that_drops_a_sink_silences_it_and_applies_the_rest(home: Home, sink: Sink) -> None:
+    session = home.session()
+    session.prompt("one")
+    with Sink() as other, Sink() as third:
+        named = {"other": other, "third": third}
+        more = [f'[[sinks]]\nname = "{name}"\nurl = "{each.url}"\n' for name, each in named.items()]
+        configured = Configured(home, sink, more[0])
+        with configured.agent.start() as running:
+            for each in (sink, other):
+                each.wait_for(lambda: texts(each) == ["one"])  # noqa: B023
+            configured.write(sink, more[1] + "[capture]\nprompts = false\n")
+            running.process.send_signal(signal.SIGHUP)
+            wait_until(lambda: running.stderr.count('"event": "configuration ') == 2)
+            session.prompt("two")
+            sink.wait_for(lambda: len(sink.events) == 2)
+            assert running.stop() == 0
+        assert ("other was removed" in running.stderr, '"added": "third"' in running.stderr) == (True, True)
+        assert (sink.events[1].get("text"), texts(other), third.posts) == (None, ["one"], [])
 
 
 @pytest.mark.parametrize(
@@ -171,16 +210,16 @@ def test_a_no_is_heard_although_the_configuration_cannot_be_applied(
             said = agent.run("exclude", "/work/diary", "--state", str(agent.state))
             assert (said.code, "The running agent has been told" in said.stdout) == (code, True), said
             assert not code or f"Excluded anyway in {agent.directory / 'excluded.toml'}" in said.stderr
-            wait_until(lambda: len(re.findall("configuration applied|exclusions applied all", running.stderr)) == 2)
-            for number in range(3):
-                private.prompt("second page")
-                open_one.prompt(f"open {number}")
-                for each in (sink, other):
-                    each.wait_for(lambda: f"open {number}" in texts(each))  # noqa: B023
+            wait_until(lambda: running.stderr.count('"event": "configuration ') == 2)
+            private.prompt("second page")
+            open_one.prompt("open")
+            token.write_text("made-up")
+            configured.path.write_text(configured.path.read_text().replace(mistake, ""))
+            running.process.send_signal(signal.SIGHUP)
+            for each in (sink, other):
+                each.wait_for(lambda: "open" in texts(each))  # noqa: B023
             assert running.stop() == 0
         assert "second page" not in texts(sink) + texts(other)
-    token.write_text("made-up")
-    configured.path.write_text(configured.path.read_text().replace(mistake, ""))
     assert agent.scan().ledger["files"]["skipped"] == {"project": 2}  # once for each sink
     assert "Included /work/diary." in agent.run("include", "/work/diary", "--state", str(agent.state)).stdout
 
@@ -197,8 +236,10 @@ def test_repeated_reloads_leak_no_descriptor_and_no_thread(home: Home, sink: Sin
         for number in range(1, 7):
             configured.write(sink, broken)
             running.process.send_signal(signal.SIGHUP)
-            wait_until(lambda: running.stderr.count('"event": "configuration ') == number)  # noqa: B023
+            wait_until(lambda: running.stderr.count('"event": "configuration ') == 2 * number - 1)  # noqa: B023
             configured.write(sink)
+            running.process.send_signal(signal.SIGHUP)
+            wait_until(lambda: running.stderr.count('"event": "configuration ') == 2 * number)  # noqa: B023
             home.session().prompt(f"after {number}")
             sink.wait_for(lambda: f"after {number}" in texts(sink))  # noqa: B023
             place = Path(f"/proc/{running.process.pid}")

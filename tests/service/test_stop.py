@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import subprocess
 import sys
@@ -27,6 +28,25 @@ def test_a_second_stop_does_not_wait_for_the_sink(agent: Agent, home: Home, sink
         assert running.process.poll() in (0, -signal.SIGTERM)  # the last signal may arrive after the handlers are gone
     assert '"event": "stopped"' in running.stderr
     assert not agent.state.exists()
+
+
+def test_it_stops_when_its_terminal_is_closed(agent: Agent) -> None:
+    ours, theirs = os.openpty()
+    command = [*agent.program, "run", *agent.places()]
+    with subprocess.Popen(command, env=agent.environment, stderr=theirs) as process:
+        os.close(theirs)
+        shown = b""
+        while b"started" not in shown:
+            shown += os.read(ours, 4096)
+        process.send_signal(signal.SIGHUP)
+        while b"configuration applied" not in shown:
+            shown += os.read(ours, 4096)
+        os.close(ours)
+        process.send_signal(signal.SIGHUP)
+        try:
+            assert process.wait(30) == 0
+        finally:
+            process.kill()
 
 
 WHILE_IT_STARTS = """

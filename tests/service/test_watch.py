@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import logging
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,7 +16,7 @@ from watchdog.observers import Observer
 
 from collector.agents.claude_code import ClaudeCode
 from collector.service.hints import Waker
-from collector.service.watch import Watcher
+from collector.service.watch import Watcher, hearing_of_deaths
 from collector.service.watch_limits import is_watch_limit_reached, network_file_system
 from tests.scopes import FORM, scope
 
@@ -235,6 +237,22 @@ def test_lost_events_ask_the_service_of_every_sink_for_a_full_scan(watching: Wat
     logger.warning("Inotify queue overflowed; filesystem events were lost")
     assert (wake.take().is_everything, other.take().is_everything) == (True, False)
     other.close()
+
+
+def test_a_service_hears_of_deaths_until_it_ends_itself(wake: Waker) -> None:
+    def die() -> None:
+        thread = threading.Thread(target=[].pop)
+        thread.start()
+        thread.join()
+
+    first, before = Waker(), threading.excepthook
+    with contextlib.ExitStack() as running:
+        with hearing_of_deaths(first):
+            running.enter_context(hearing_of_deaths(wake))
+        die()
+        assert (first.take().is_everything, wake.take().is_everything) == (False, True)
+    assert threading.excepthook is before
+    first.close()
 
 
 def test_watching_can_be_turned_off(root: Path, wake: Waker) -> None:

@@ -13,8 +13,7 @@ from collector.assembly import roots_of
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError
 from collector.settings import Settings, token_of
-from collector.settings.editing import put_list
-from collector.settings.exclusions import list_in
+from collector.settings.editing import list_in, put_list
 from tests.agent import Agent
 from tests.build import Home
 from tests.sink import Sink
@@ -263,9 +262,25 @@ def test_an_unreadable_configuration_file_stops_the_scan(tmp_path: Path, what: s
         path.mkdir() if what == "a directory" else os.mkfifo(path)
     with Sink() as sink:
         result = Agent(home, sink).scan()
-    assert result.code == 78, result.stderr
+    is_of_the_state = name.startswith("agent") and what == "a link to nothing"
+    assert result.code == (74 if is_of_the_state else 78), result.stderr
     assert str(path) in result.stderr
     assert sink.posts == []
+
+
+def test_a_state_directory_that_is_not_mounted_yet_does_not_count_as_bad_configuration(tmp_path: Path) -> None:
+    """The systemd units start the agent again after any exit code but 78 and 2."""
+    home = Home(tmp_path)
+    home.session().prompt("one")
+    volume = tmp_path / "volume"
+    (tmp_path / "agent").symlink_to(volume)
+    with Sink() as sink:
+        agent = Agent(home, sink)
+        refused, doubted = agent.run("run", *agent.places()), agent.run("doctor", *agent.places())
+        assert (refused.code, "agent is a broken link" in refused.stderr, sink.posts) == (74, True, [])
+        assert (doubted.code, "agent is a broken link" in doubted.stdout) == (1, True)
+        volume.mkdir()
+        assert agent.scan().ledger["delivered"] == 1
 
 
 def test_a_file_that_cannot_be_examined_is_an_error(tmp_path: Path) -> None:
