@@ -24,6 +24,7 @@ from collector.delivery.compression import COMPRESSIONS, ENDINGS, unpacked
 from collector.delivery.credentials import Credentials
 from collector.delivery.deadlines import Deadlines
 from collector.delivery.failures import failure
+from collector.delivery.lenient_json import in_utf_8
 from collector.delivery.names import addresses_of
 from collector.delivery.sink import Answer, Halt, Request, Retry, Signer
 from collector.delivery.unread import has_unread
@@ -205,7 +206,7 @@ class Exchange:
                 warn_once(UNREAD, sink=self._address)
                 said = sent  # not an empty body, by which some engines mean success
             is_cut = max(size, len(said)) > MAX_ANSWER_BYTES
-            return Answer(response.status_code, response.headers, said, is_cut)
+            return Answer(response.status_code, response.headers, in_utf_8(said), is_cut)
         finally:
             response.close()
             self.has_more = has_unread(self.client, request.url)
