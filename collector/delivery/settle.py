@@ -156,7 +156,7 @@ class Settling:
         if decision.unnamed:
             self._set_aside(events, decision)
         elif decision.remark:
-            warn_once("the sink accepted everything, but remarked", sink=self._address, remark=decision.remark)
+            warn_once("the sink accepted the events, but remarked", sink=self._address, remark=decision.remark)
 
     def _set_aside(self, events: list[Sealed], decision: Accepted) -> None:
         """Quarantines every event that may have been rejected, because the sink does not say which were. Smaller

@@ -39,6 +39,7 @@ from collector.delivery.sink import (
 )
 from collector.delivery.statuses import HALT_ADVICE, is_success, retry_after, verdict_of, with_words
 from collector.flow.outcome import Sealed
+from collector.log import counted
 
 LOGS, TRACES = "/v1/logs", "/v1/traces"
 CHECK_BASE = "Check sink.url: it must be the address to which /v1/logs is added, such as http://localhost:4318."
@@ -152,7 +153,7 @@ def _read_response(answer: Answer) -> Accepted | Retry | Halt:
     except (ValueError, TypeError):
         return Accepted()
     if answer.path == TRACES:  # the events themselves are stored, and spans have no quarantine
-        return Accepted(remark=f"it rejected {rejected} spans. {said}".strip() if rejected > 0 else said)
+        return Accepted(remark=f"it rejected {counted(rejected, 'span')}. {said}".strip() if rejected > 0 else said)
     return Accepted(unnamed=max(0, rejected), remark=said)
 
 
