@@ -86,7 +86,7 @@ class Transport:
         url = _with_target(self._url, request)
         if self._sign is not None:
             try:
-                headers |= self._sign(request.method, url, headers, body)
+                headers |= self._sign(request.method, str(_parsed(url)), headers, body)  # as it goes out
             except SinkHalted as error:
                 return Halt(str(error), CHECK_SIGNER), 0
         seconds = self.deadline + len(body) / SLOWEST_UPLOAD

@@ -233,7 +233,8 @@ def test_a_failure_to_ask_for_an_acknowledgement_is_not_taken_for_a_no_to_the_ev
     assert len(seen) < 9
 
 
-def test_the_signature_covers_the_request_exactly_as_sent() -> None:
+@pytest.mark.parametrize("url", ["http://localhost/in", "http://localhost/a folder", "http://localhost/für/+{x}"])
+def test_the_signature_covers_the_request_exactly_as_sent(url: str) -> None:
     signed: list[tuple[str, str, bytes]] = []
 
     def sign(method: str, url: str, headers: Mapping[str, str], body: bytes) -> dict[str, str]:
@@ -244,7 +245,7 @@ def test_the_signature_covers_the_request_exactly_as_sent() -> None:
         assert signed[-1] == (request.method, str(request.url), request.content)
         return httpx.Response(200 if request.headers["authorization"] == "signed gzip" else 403)
 
-    way = Transport(SinkSettings(), "http://localhost/in", None, httpx.MockTransport(answer), sign=sign)
+    way = Transport(SinkSettings(), url, None, httpx.MockTransport(answer), sign=sign)
     assert Channel(Slow(), way).post([sealed("a")], Waiting(Interrupt())).verdict == Accepted()
     assert len(signed) == 1
 
