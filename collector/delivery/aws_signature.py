@@ -1,15 +1,19 @@
 """Signs requests the way Amazon's services require (Signature Version 4), with botocore from `claude-collector[s3]`.
 
 In: a request as it goes out. Out: the headers that sign it. botocore finds the keys where every AWS tool does (in the
-environment, in ~/.aws, from the container's or the instance's role) and renews those that expire. Invariant: no key is
-ever part of our configuration, a message or a log line.
+environment, in ~/.aws, from the container's or the instance's role) and renews those of a role. Invariants: new keys in
+a file are used from the next request; no key is ever part of our configuration, a message or a log line.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
 
+from collector.delivery.credentials import stamps_of
 from collector.errors import ConfigurationError, SinkHalted
 
 NO_LIBRARY = "The s3 sink needs botocore, which is not installed: pip install 'claude-collector[s3]'."
@@ -30,25 +34,36 @@ class AwsSignature:
         self._request, self._errors = botocore.awsrequest.AWSRequest, botocore.exceptions.BotoCoreError
         self._sign = botocore.auth.S3SigV4Auth
         self._service, self._lock = service, threading.Lock()
+        self._session: Any = partial(botocore.session.Session, profile=profile)
+        self._credentials: Any = None
         try:
-            session = botocore.session.Session(profile=profile)
-            self._credentials = session.get_credentials()
+            session = self._session()
+            named = [session.get_config_variable(name) for name in ("config_file", "credentials_file")]
+            self._files = [Path(name).expanduser() for name in named]
             self._region = region or str(session.get_config_variable("region") or NO_REGION)
+            self._look_up()
         except self._errors as error:
             raise ConfigurationError(f"Cannot use the AWS keys: {type(error).__name__}. {WHERE}") from None
 
     def __call__(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> Mapping[str, str]:
         """The headers to add. Raises SinkHalted if there are no keys."""
-        if self._credentials is None:
-            raise SinkHalted("no AWS keys were found")
         request = self._request(method=method, url=url, data=body, headers=dict(headers))
         try:
             with self._lock:  # expiring keys are renewed by the first thread to come here
-                frozen = self._credentials.get_frozen_credentials()
+                if self._credentials is None or self._seen != stamps_of(self._files):
+                    self._look_up()
+                frozen = self._credentials and self._credentials.get_frozen_credentials()
         except self._errors as error:  # their texts hold no key, but may name addresses and files
             raise SinkHalted(f"the AWS keys could not be fetched ({type(error).__name__})") from None
+        if frozen is None:
+            raise SinkHalted("no AWS keys were found")
         self._sign(frozen, self._service, self._region).add_auth(request)
         return {name: value for name, value in request.headers.items() if name not in headers}
+
+    def _look_up(self) -> None:
+        """Looks for keys. botocore reads a file only once, but tools for single sign-on write new keys every hour."""
+        self._seen = stamps_of(self._files)  # first: a file that is replaced in between counts as changed
+        self._credentials = self._session().get_credentials()
 
 
 WHERE = "They are looked up as in any AWS tool: the environment, ~/.aws, the role of the container or instance."

@@ -36,7 +36,6 @@ from collector.log import get_logger, place_of
 log = get_logger()
 MOST_SAID = 500  # how much of what a sink says is kept
 MOST_HEARD = 20_000  # how much is looked at: an answer may be a megabyte, crafted to be slow to redact
-ASKS_WHO = frozenset({401, 403})
 ASK_AGAIN_SECONDS = 1.0  # whether a request that was received is acknowledged by now
 NONE_IS_SET = (
     "No token is set. Put the one the sink expects into a file that only this user can read, and name that file in "
@@ -112,15 +111,16 @@ class Channel:
         """
         waiting.pause(self._seconds_until_free(len(request.body)))
         verdict, sent, answer = self._exchange(request, waiting)
-        since = self._clock()
-        while isinstance(verdict, Pending):
-            if self._clock() - since > verdict.patience:
-                verdict = Retry(verdict.reason)  # send it all again: what the sink did take has the same ids
-                break
-            waiting.pause(ASK_AGAIN_SECONDS)
-            verdict, more, answer = self._exchange(verdict.ask, waiting)
-            sent += more
-        if isinstance(verdict, Halt) and answer and answer.status in ASKS_WHO and not self._transport.has_credentials:
+        if isinstance(verdict, Pending):
+            ask, deadline = verdict.ask, self._clock() + verdict.patience
+            while not isinstance(verdict, Accepted | Halt):  # any other answer is about the question, not the events
+                if self._clock() > deadline:
+                    verdict = Retry(verdict.reason)  # send it all again: what the sink did take has the same ids
+                    break
+                waiting.pause(ASK_AGAIN_SECONDS)
+                verdict, more, answer = self._exchange(ask, waiting)
+                sent += more
+        if isinstance(verdict, Halt) and "sink.token_file" in verdict.advice and not self._transport.has_credentials:
             verdict = replace(verdict, advice=NONE_IS_SET + verdict.advice)
         return Posted(self._cleaned(verdict), sent, answer)
 

@@ -10,7 +10,7 @@ def unavailable(address: str, reason: str) -> str:
     return (
         f"The sink ({address}) did not acknowledge: {reason}. "
         "All offsets are kept, so nothing is lost; the next try sends the same data again. "
-        "Check that the sink is up and reachable from here."
+        "Check that the sink is up and well, and reachable from here."
     )
 
 

@@ -14,6 +14,8 @@ from collector.errors import ConfigurationError
 from collector.settings.options import SinkSettings
 
 LEVEL = 1
+GZIP = b"\x1f\x8b"
+MOST_MEMBERS = 1_000  # of one answer
 
 
 def _gzip(body: bytes) -> bytes:
@@ -53,14 +55,27 @@ def unpacked(answer: bytes, encoding: str, most: int) -> bytes | None:
             case "" | "identity":
                 return answer[:most]
             case "gzip" | "x-gzip" | "deflate":
-                return zlib.decompressobj(wbits=32 + zlib.MAX_WBITS).decompress(answer, most)  # 32: either header
+                return _inflated(answer, most)
             case "zstd":
                 import zstandard
 
                 try:
-                    return zstandard.ZstdDecompressor(max_window_size=8_000_000).stream_reader(answer).read(most)
+                    unpacker = zstandard.ZstdDecompressor(max_window_size=8_000_000)
+                    return unpacker.stream_reader(answer, read_across_frames=True).read(most)
                 except zstandard.ZstdError:
                     return None
     except zlib.error:
         return None
     return None
+
+
+def _inflated(answer: bytes, most: int) -> bytes:
+    """All members of an answer: what compresses it piece by piece makes one of each piece."""
+    said = b""
+    for _ in range(MOST_MEMBERS):
+        member = zlib.decompressobj(wbits=32 + zlib.MAX_WBITS)  # 32: either header
+        said += member.decompress(answer, most - len(said))
+        answer = member.unused_data
+        if len(said) >= most or not answer.startswith(GZIP):
+            break
+    return said

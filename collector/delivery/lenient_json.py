@@ -33,6 +33,15 @@ _decoder = json.JSONDecoder(
 )
 
 
+def in_utf_8(body: bytes) -> bytes:
+    """JSON in UTF-16 or UTF-32, as some servers write it, in UTF-8. Anything else unchanged."""
+    encoding = json.detect_encoding(body[:4])
+    if encoding.startswith("utf-8"):
+        return body
+    text = body.decode(encoding, "replace")
+    return text.encode() if text.startswith(("{", "[")) else body
+
+
 def read(body: bytes) -> Any:
     """The first JSON value in these bytes."""
     try:

@@ -156,7 +156,7 @@ class Settling:
         if decision.unnamed:
             self._set_aside(events, decision)
         elif decision.remark:
-            warn_once("the sink accepted everything, but remarked", sink=self._address, remark=decision.remark)
+            warn_once("the sink accepted the events, but remarked", sink=self._address, remark=decision.remark)
 
     def _set_aside(self, events: list[Sealed], decision: Accepted) -> None:
         """Quarantines every event that may have been rejected, because the sink does not say which were. Smaller
@@ -292,15 +292,16 @@ class Settling:
         return True
 
     def _canary(self, events: list[Sealed]) -> Sealed | None:
-        """An event that the sink accepts now: one it has accepted before (its id makes that harmless), or one of these.
+        """An event that the sink accepts now: one it has accepted before (its id makes that harmless), or one of the
+        batch.
 
         Once the waiting time is over, only the known one is tried, because it should be accepted at once.
         """
         canary = self._health.canary
         known = [canary] if canary else []
-        others = [] if self._has_waited_enough(0.0) else self._two_of(events)
+        others = [] if self._has_waited_enough(0.0) else self._two_of(self._batch.events)
         for candidate in [*known, *others]:
-            if len(events) == 1 and candidate is events[0]:  # the suspect cannot speak for itself
+            if len(events) == 1 and candidate.id == events[0].id:  # the suspect cannot speak for itself
                 continue
             if self._is_taken(candidate):
                 return candidate

@@ -7,6 +7,7 @@ reads such answers first, and comes here with the rest.
 from __future__ import annotations
 
 import email.utils
+import re
 from collections.abc import Mapping
 
 from collector.delivery.sink import Answer, Halt, Refused, Retry, TooLarge
@@ -33,6 +34,7 @@ HALT_ADVICE: Mapping[int, str] = {
     431: "Check sink.headers: the request headers are too large for the sink.",
     451: "Blocked for legal reasons: ask whoever runs the sink, or the proxy in front of it.",
 }
+TITLE = re.compile(r"<title[^>]*>([^<]*)", re.IGNORECASE)
 
 
 def is_success(answer: Answer) -> bool:
@@ -45,30 +47,32 @@ def verdict_of(
 ) -> Retry | TooLarge | Refused | Halt:
     """What an answer other than 2xx means. `now` is the current time, to which Retry-After may refer."""
     status = answer.status
-    reason = f"HTTP {status}"
+    reason = with_words(answer)
     if status in halt_advice:
         return Halt(reason, halt_advice[status], status not in ABOUT_THE_SENDER)
     if 300 <= status < 400:
         target = answer.headers.get("location", "").partition("?")[0]  # a query may repeat a token
         return Halt(
-            f"{reason}, a redirect",
+            f"HTTP {status}, a redirect",
             f"Redirects are not followed. If {target or 'its target'} is right, use it as sink.url.",
             may_be_poison=True,
         )
     if status == 413:
-        return TooLarge(reason)
+        return TooLarge(f"HTTP {status}")
     if status in RETRY_STATUSES or status >= 500 or status < 200:
         return Retry(reason, retry_after(answer.headers, now), may_be_poison(status))
-    return Refused(with_words(answer), may_pass=status == CONFLICT)
+    return Refused(reason, may_pass=status == CONFLICT)
 
 
-def with_words(answer: Answer, said: bytes | None = None) -> str:
-    """The status, and what the receiver says about it, unless that is a page: its body, or what was found in it."""
+def with_words(answer: Answer) -> str:
+    """The status, and what the receiver says about it: its body, or the title of a page."""
     kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
-    text = (answer.body if said is None else said).decode("utf-8", "replace")
+    text = answer.body.decode("utf-8", "replace")
     words = "".join(letter if letter.isprintable() else " " for letter in text).strip()
-    is_page = kind == "text/html" or words[:1] == "<"
-    return f"HTTP {answer.status}" + (f": {words}" if words and not is_page else "")
+    if kind == "text/html" or words[:1] == "<":
+        title = TITLE.search(words)
+        words = title[1].strip() if title else ""
+    return f"HTTP {answer.status}" + (f": {words}" if words else "")
 
 
 def may_be_poison(status: int) -> bool:

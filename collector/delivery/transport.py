@@ -24,6 +24,7 @@ from collector.delivery.compression import COMPRESSIONS, ENDINGS, unpacked
 from collector.delivery.credentials import Credentials
 from collector.delivery.deadlines import Deadlines
 from collector.delivery.failures import failure
+from collector.delivery.lenient_json import in_utf_8
 from collector.delivery.names import addresses_of
 from collector.delivery.sink import Answer, Halt, Request, Retry, Signer
 from collector.delivery.unread import has_unread
@@ -85,7 +86,7 @@ class Transport:
         url = _with_target(self._url, request)
         if self._sign is not None:
             try:
-                headers |= self._sign(request.method, url, headers, body)
+                headers |= self._sign(request.method, str(_parsed(url)), headers, body)  # as it goes out
             except SinkHalted as error:
                 return Halt(str(error), CHECK_SIGNER), 0
         seconds = self.deadline + len(body) / SLOWEST_UPLOAD
@@ -205,7 +206,7 @@ class Exchange:
                 warn_once(UNREAD, sink=self._address)
                 said = sent  # not an empty body, by which some engines mean success
             is_cut = max(size, len(said)) > MAX_ANSWER_BYTES
-            return Answer(response.status_code, response.headers, said, is_cut)
+            return Answer(response.status_code, response.headers, in_utf_8(said), is_cut)
         finally:
             response.close()
             self.has_more = has_unread(self.client, request.url)

@@ -13,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, InvalidStateError, wait
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from collector.delivery.channel import Channel, Posted
@@ -85,13 +86,16 @@ class Deliverer:
         return self._health if self._companions_health.failing_since is None else self._companions_health
 
     def ask(self, event: Sealed) -> Posted:
-        """Sends one event, and first what goes with it, without retries. The first failure decides."""
-        waiting = Waiting(self._interrupt, self.policy.clock)
-        for companion in Batch([event], [("", 0)]).companions.events:
-            posted = self.channel.post([companion], waiting)
+        """Sends one event, and first what goes with it, without retries. The first failure decides, or else the last
+        remark."""
+        waiting, remark = Waiting(self._interrupt, self.policy.clock), ""
+        for sent in [*Batch([event], [("", 0)]).companions.events, event]:
+            posted = self.channel.post([sent], waiting)
             if not isinstance(posted.verdict, Accepted):
-                return posted
-        return self.channel.post([event], waiting)
+                break
+            remark = posted.verdict.remark or remark
+            posted = posted._replace(verdict=replace(posted.verdict, remark=remark))
+        return posted
 
     def ask_within(self, event: Sealed, seconds: float, *, after_stop: bool = False) -> Posted | None:
         """Like `ask`, but for at most `seconds`, and not beyond a stop unless `after_stop`. None if no answer came."""

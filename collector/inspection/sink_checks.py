@@ -23,7 +23,7 @@ from collector.delivery.event_fields import ClockOptions
 from collector.delivery.failures import CHECK_PROXY, about_certificate, advice_on_tls
 from collector.delivery.names import addresses_of, is_number
 from collector.delivery.probe import Place, connect, place_of
-from collector.delivery.sink import Accepted, Answer, Halt, Refused, SinkType, Verdict
+from collector.delivery.sink import Accepted, Answer, Halt, Refused, SinkType, TooLarge, Verdict
 from collector.delivery.sinks.registry import SINKS
 from collector.delivery.waiting import Waiting
 from collector.delivery.window import Deliverer
@@ -183,13 +183,15 @@ def _verdict(address: str, sent: Sent) -> Check:
             )
         case Accepted() if _is_taken(verdict):
             return Check("sink", "ok", f"{address} accepted an event in {sent.took * 1000:.0f} ms")
-        case Accepted():
-            finding = f"{address} answers, but rejected the canary: {_why_not(verdict)}"
-            return Check(
-                "sink", "warn", finding, "Check which events it accepts: its schema, its limits, this token's rights."
-            )
         case Halt(reason=reason, advice=advice) | Refused(reason=reason, advice=advice) if advice:
             return Check("sink", "fail", f"{address}: {reason}", advice)
+        case Accepted() | Refused() | TooLarge():
+            finding = f"{address} answers, but rejected the canary: {_why_not(verdict)}"
+            advice = "Check which events it accepts: its schema, its limits, this token's rights."
+            return Check("sink", "warn" if isinstance(verdict, Accepted) else "fail", finding, advice)
+        case _ if sent.posted.answer is not None:
+            advice = "It can be reached. What it says, and its own log, tell what is wrong."
+            return Check("sink", "fail", f"{address}: {verdict.reason}", advice)
         case _:
             advice = CHECK_PROXY if "the proxy" in verdict.reason else "Check that it is up and reachable from here."
             return Check("sink", "fail", f"{address}: {verdict.reason}", advice)

@@ -8,6 +8,7 @@ try.
 from __future__ import annotations
 
 import random
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -30,6 +31,7 @@ log = get_logger()
 ERRORS_IN_A_ROW = 10  # unexpected errors; after that, the process ends and the service manager starts it afresh
 MANY_BATCHES = 4  # in one pass: it has scattered the state in memory enough to be worth repacking
 MANY_REASONS = 100
+VARYING = re.compile(r"(?=\S*\d)\S{6,}")  # a request's id, a time, a count: a sink may name another at every try
 # The hint for a more recent change may still be on its way; an older change without a hint was missed.
 HINTS_TAKE_SECONDS = 2.0
 HOLD_AGAIN_SECONDS = 2.0  # while the sink fails, how often to hold files written in the meantime
@@ -290,10 +292,11 @@ class Passes:
 
     def _say(self, event: str, reason: str) -> None:
         """Logs a reason once, and again only if things have gone well in between."""
-        if reason not in self._said:
+        same = VARYING.sub("", reason)
+        if same not in self._said:
             if len(self._said) >= self._many_reasons:  # a sink may give a different reason at every try
                 self._said.clear()
-            self._said.add(reason)
+            self._said.add(same)
             self.changes += 1
             log.warning(event, reason=reason)
 

@@ -153,7 +153,7 @@ CASES: list[tuple[str, int, bytes, type, str]] = [
         "max entry size",
     ),
     ("loki", 429, b"ingestion rate limit exceeded for user fake", Retry, "HTTP 429"),
-    ("loki", 401, b"no org id", Halt, "HTTP 401"),
+    ("loki", 401, b"no org id", Halt, "HTTP 401: no org id"),
     ("loki", 500, b"empty ring", Retry, "HTTP 500"),
     # Splunk's documentation of HEC
     ("splunk_hec", 200, b'{"text":"Success","code":0}', Accepted, ""),
@@ -164,6 +164,10 @@ CASES: list[tuple[str, int, bytes, type, str]] = [
     ("splunk_hec", 403, b'{"text":"Invalid token","code":4}', Halt, "code 4"),
     ("splunk_hec", 400, b'{"text":"Incorrect index","code":7,"invalid-event-number":1}', Halt, "code 7"),
     ("splunk_hec", 400, b'{"text":"Invalid data format","code":6,"invalid-event-number":3}', Refused, "code 6"),
+    (
+        *("splunk_hec", 404, b'{"text":"The requested URL was not found on this server.","code":404}'),
+        *(Halt, "URL was not found"),
+    ),
     ("splunk_hec", 503, b'{"text":"Server is busy","code":9}', Retry, "code 9"),
     ("splunk_hec", 500, b'{"text":"Internal server error","code":8}', Retry, "code 8"),
     ("splunk_hec", 413, b"", TooLarge, "HTTP 413"),
@@ -172,6 +176,7 @@ CASES: list[tuple[str, int, bytes, type, str]] = [
     ("s3", 412, b"<html>", Refused, "HTTP 412"),
     ("s3", 409, b"<Error><Code>ConditionalRequestConflict</Code></Error>", Retry, "Conditional"),
     ("s3", 403, b"<Error><Code>SignatureDoesNotMatch</Code></Error>", Halt, "SignatureDoesNotMatch"),
+    ("s3", 400, b"<Error><Code>KMS.Disabled</Code><Message>The key is off.</Message></Error>", Halt, "The key is off"),
     ("s3", 403, b"<Error><Code>RequestTimeTooSkewed</Code></Error>", Halt, "RequestTimeTooSkewed"),
     ("s3", 404, b"<Error><Code>NoSuchBucket</Code></Error>", Halt, "NoSuchBucket"),
     ("s3", 400, b"<Error><Code>InvalidBucketName</Code></Error>", Halt, "InvalidBucketName"),

@@ -24,6 +24,7 @@ from collector.delivery.sink import (
 )
 from collector.delivery.sinks.http import HttpOptions, HttpSink
 from collector.delivery.sinks.registry import SINKS
+from collector.delivery.statuses import is_success, verdict_of
 from collector.delivery.transport import Transport
 from collector.delivery.waiting import Waiting
 from collector.errors import SinkHalted, Stopped
@@ -197,7 +198,7 @@ class Slow(HttpSink):
     def classify(self, answer: Answer) -> Verdict | Pending:  # type: ignore[override]
         if answer.status == 202:
             return Pending(Request(b"", {}, "/done", method="GET"), "it has not said that it is done", patience=3.0)
-        return Accepted()
+        return Accepted() if is_success(answer) else verdict_of(answer, 0.0)
 
 
 def asked_of_slow(*statuses: int) -> tuple[Verdict, list[str]]:
@@ -222,7 +223,18 @@ def test_a_pending_acknowledgement_is_polled_until_patience_runs_out() -> None:
     assert asked_of_slow(*[202] * 9)[0] == Retry("it has not said that it is done")
 
 
-def test_the_signature_covers_the_request_exactly_as_sent() -> None:
+@pytest.mark.parametrize("status", [400, 413, 500, 503])
+def test_a_failure_to_ask_for_an_acknowledgement_is_not_taken_for_a_no_to_the_events(status: int) -> None:
+    verdict, seen = asked_of_slow(202, status, 200)
+    assert verdict == Accepted()
+    assert seen == ["PUT /in/one.gz gzip", "GET /in/done", "GET /in/done"]
+    verdict, seen = asked_of_slow(202, *[status] * 9)
+    assert verdict == Retry(f"HTTP {status}")
+    assert len(seen) < 9
+
+
+@pytest.mark.parametrize("url", ["http://localhost/in", "http://localhost/a folder", "http://localhost/für/+{x}"])
+def test_the_signature_covers_the_request_exactly_as_sent(url: str) -> None:
     signed: list[tuple[str, str, bytes]] = []
 
     def sign(method: str, url: str, headers: Mapping[str, str], body: bytes) -> dict[str, str]:
@@ -233,7 +245,7 @@ def test_the_signature_covers_the_request_exactly_as_sent() -> None:
         assert signed[-1] == (request.method, str(request.url), request.content)
         return httpx.Response(200 if request.headers["authorization"] == "signed gzip" else 403)
 
-    way = Transport(SinkSettings(), "http://localhost/in", None, httpx.MockTransport(answer), sign=sign)
+    way = Transport(SinkSettings(), url, None, httpx.MockTransport(answer), sign=sign)
     assert Channel(Slow(), way).post([sealed("a")], Waiting(Interrupt())).verdict == Accepted()
     assert len(signed) == 1
 

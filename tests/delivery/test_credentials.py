@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
+from collector.delivery.aws_signature import AwsSignature
 from collector.delivery.credentials import Credentials, basic, bearer, credentials
 from collector.delivery.sink import Answer, Request
 from collector.delivery.transport import Transport
-from collector.errors import ConfigurationError
+from collector.errors import ConfigurationError, SinkHalted
 from collector.settings.options import SinkSettings
 from tests.agent import Agent
 from tests.build import Home
@@ -147,6 +148,23 @@ def test_a_missing_password_is_a_configuration_error(home: Home, command: tuple[
 WITHOUT_ITS_LIBRARY = (
     "import runpy, sys; sys.modules['botocore'] = None; runpy.run_module('collector', run_name='__main__')"
 )
+
+
+def test_aws_keys_that_appear_or_are_replaced_are_used_from_the_next_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
+    sign, used = AwsSignature("s3", "", None), []
+    with pytest.raises(SinkHalted, match="no AWS keys were found"):
+        sign("PUT", "https://s3.example/bucket/key", {}, b"")
+    for name in ("first", "second"):
+        (tmp_path / "credentials").write_text(f"[default]\naws_access_key_id={name}\naws_secret_access_key=a/b+c=\n")
+        used.append(sign("PUT", "https://s3.example/bucket/key", {}, b"")["Authorization"].split("/")[0])
+    assert used == ["AWS4-HMAC-SHA256 Credential=first", "AWS4-HMAC-SHA256 Credential=second"]
 
 
 @pytest.mark.parametrize("command", [("config", "check"), ("scan",), ("doctor",)])

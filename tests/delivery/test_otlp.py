@@ -285,6 +285,8 @@ ANSWERS: list[tuple[int, dict[str, str], bytes, Verdict]] = [
     (400, BYTES, b"\x12", Refused("HTTP 400")),
     (413, {}, b"", TooLarge("HTTP 413")),
     (401, {}, b"", Halt("HTTP 401", CHECK_ACCESS)),
+    (401, BYTES, b"\x08\x10\x12\x09no tenant", Halt("HTTP 401: no tenant", CHECK_ACCESS)),
+    (503, BYTES, b"\x08\x0e\x12\x0dqueue is full", Retry("HTTP 503: queue is full")),
     (404, {}, b"", Halt("HTTP 404", BAD_BASE, may_be_poison=True)),
 ]
 

@@ -16,6 +16,7 @@ from collector.delivery.channel import Channel
 from collector.delivery.credentials import credentials_now
 from collector.delivery.sink import Answer, Halt, Request, Retry
 from collector.delivery.sinks.http import HttpSink
+from collector.delivery.sinks.loki import LokiSink
 from collector.delivery.transport import Transport
 from collector.delivery.waiting import Waiting
 from collector.flow.interrupt import Interrupt
@@ -218,3 +219,14 @@ def test_an_unreachable_proxy_is_named_without_its_password(monkeypatch: pytest.
     straight = Transport(SinkSettings(), "https://near.invalid/").post(REQUEST)[0]
     assert isinstance(straight, Retry)
     assert "proxy" not in straight.reason
+
+
+def test_a_loki_that_wants_to_know_the_tenant_is_not_taken_for_one_that_wants_a_token() -> None:
+    with Sink(then=Scripted(401, {}, b"no org id\n")) as sink:
+        transport = transport_to(sink, SinkSettings())
+        verdict = Channel(LokiSink(), transport).post([], Waiting(Interrupt())).verdict
+        transport.close()
+    assert isinstance(verdict, Halt)
+    assert verdict.reason == "HTTP 401: no org id"
+    assert "X-Scope-OrgID" in verdict.advice
+    assert "token" not in verdict.advice

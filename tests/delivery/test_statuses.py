@@ -42,6 +42,24 @@ def test_a_redirect_is_named_without_its_query() -> None:
     assert "not-a-key" not in verdict.advice
 
 
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 429, 500, 503])
+@pytest.mark.parametrize(
+    ("kind", "body", "words"),
+    [
+        ("application/json", b'{"message": "over its quota"}\n', ': {"message": "over its quota"}'),
+        ("text/plain", b"no org id", ": no org id"),
+        ("text/html; charset=utf-8", b"<html>\n<TITLE >\nBlocked</title><p>Go away", ": Blocked"),
+        ("", b"<!doctype html><title>400 No required SSL certificate was sent</title>", ": 400 No required SSL cert"),
+        ("text/html", b"<h1>Go away</h1>", ""),
+        ("text/plain", b"", ""),
+    ],
+)
+def test_what_a_sink_says_is_part_of_the_reason(status: int, kind: str, body: bytes, words: str) -> None:
+    verdict = verdict_of(Answer(status, {"content-type": kind}, body), NOW)
+    assert verdict.reason.startswith(f"HTTP {status}{words}")
+    assert "Go away" not in verdict.reason
+
+
 @pytest.mark.parametrize(
     ("value", "seconds"),
     [

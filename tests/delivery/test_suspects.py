@@ -39,6 +39,14 @@ def test_an_event_that_a_filter_in_between_blocks_is_quarantined(status: int, ba
 
 
 @pytest.mark.parametrize("status", [403, 500])
+def test_the_first_event_of_all_is_found_to_be_blocked_though_it_has_to_be_sent_alone(status: int) -> None:
+    receiver = Receiver(lambda ids: httpx.Response(413 if len(ids) > 1 else status if ids == ["e0"] else 200))
+    [receipt] = settle(receiver, batch(*names(9)))
+    assert [thing.id for thing in receipt.refused] == ["e0"]
+    assert receiver.stored == set(names(9)) - {"e0"}
+
+
+@pytest.mark.parametrize("status", [403, 500])
 def test_a_sink_that_failed_on_one_event_only_does_not_count_as_failing(status: int) -> None:
     health, way = Health(), channel(Receiver(failing_on("e8", status=status)))
     Settling(batch(*names(9)), way.post, health, PATIENT, Waiting(Interrupt()), way.address).receipt()

@@ -50,6 +50,35 @@ def test_an_event_rejected_in_a_compressed_answer_is_quarantined(sink: Sink, age
     assert result.assert_balanced().ledger["quarantined"] == 1
 
 
+@pytest.mark.parametrize("encoding", ["gzip", "zstd"])
+def test_an_answer_compressed_piece_by_piece_is_read_to_its_end(sink: Sink, agent: Agent, encoding: str) -> None:
+    def rule(request: Request) -> Answer:
+        body = rejecting(is_poison)(request).body
+        assert isinstance(body, bytes)
+        pieces = (pack(encoding, body[at : at + 10]) for at in range(0, len(body), 10))
+        return Answer(200, {"Content-Encoding": encoding}, b"".join(pieces))
+
+    sink.then = rule
+    result = agent.scan()
+    assert result.code == QUARANTINED, result.stderr
+    assert result.assert_balanced().ledger["quarantined"] == 1
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_an_event_rejected_in_another_encoding_than_utf_8_is_quarantined(
+    sink: Sink, agent: Agent, encoding: str
+) -> None:
+    def rule(request: Request) -> Answer:
+        plain = rejecting(is_poison)(request)
+        assert isinstance(plain.body, bytes)
+        return replace(plain, body=plain.body.decode().encode(encoding))
+
+    sink.then = rule
+    result = agent.scan()
+    assert result.code == QUARANTINED, result.stderr
+    assert result.assert_balanced().ledger["quarantined"] == 1
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is that of Linux")
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "zstd"])
 def test_a_decompression_bomb_is_not_unpacked(sink: Sink, agent: Agent, encoding: str) -> None:

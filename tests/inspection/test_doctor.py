@@ -126,7 +126,8 @@ def test_with_a_bad_configuration_it_checks_nothing_else(agent: Agent, variable:
     [
         (Answer(401), "sink.token_file"),
         (Answer(404), "sink.url"),
-        (Answer(503), "up and reachable"),
+        (Answer(400), "its schema, its limits"),
+        (Answer(503), "It can be reached"),
         (redirect("http://127.0.0.1:1/"), "sink.url"),
     ],
 )

@@ -128,6 +128,14 @@ def test_a_receiver_that_takes_logs_but_no_traces_fails_the_check(
     assert [span.name for span in spans_of(sink.posts[0])] == ["canary"]
 
 
+def test_a_receiver_that_says_yes_and_rejects_the_span_gets_a_warning(tmp_path: Path, sink: Sink) -> None:
+    partial = Answer(200, DATE, b'{"partialSuccess": {"rejectedSpans": "1", "errorMessage": "unknown tenant"}}')
+    sink.then = lambda request: partial if "/v1/traces" in request.path else Answer()
+    sink_check = checked(tmp_path, sink.url, type="otlp", otlp={"traces": True})["sink"]
+    assert sink_check.level == "warn"
+    assert "accepted an event, but remarked: it rejected 1 span. unknown tenant" in sink_check.finding
+
+
 def refusing_what_is_old(request: Request) -> Answer:
     old = [event for event in request.events if "age_days" in event["attributes"]]
     rejected = [{"id": event["id"], "reason": "too old"} for event in old]

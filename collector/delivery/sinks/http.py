@@ -19,7 +19,7 @@ from pydantic_settings import NoDecode
 
 from collector.delivery.lenient_json import CutShort, read
 from collector.delivery.sink import Accepted, Answer, Request, Retry, SinkLimits, SinkType, TooLarge, Verdict
-from collector.delivery.statuses import HALT_ADVICE, is_success, retry_after, verdict_of
+from collector.delivery.statuses import HALT_ADVICE, is_success, retry_after, verdict_of, with_words
 from collector.flow.outcome import Sealed
 from collector.settings.options import listed
 from collector.settings.section import Section
@@ -100,7 +100,7 @@ class HttpSink:
     def classify(self, answer: Answer) -> Verdict:
         """Judges by the status; the body only refines a 2xx."""
         if answer.status in self._retry_statuses:
-            return Retry(f"HTTP {answer.status}", retry_after(answer.headers, self._clock()))
+            return Retry(with_words(answer), retry_after(answer.headers, self._clock()))
         return _read_receipt(answer) if is_success(answer) else verdict_of(answer, self._clock(), ADVICE)
 
 

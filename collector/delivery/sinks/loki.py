@@ -18,14 +18,16 @@ from pydantic import AfterValidator, Field
 
 from collector.delivery.compression import gzip_only
 from collector.delivery.event_fields import ClockOptions, fields_of, filing_time, text_of
-from collector.delivery.sink import Accepted, Answer, Request, Retry, SinkLimits, SinkType, Verdict
-from collector.delivery.statuses import is_success, verdict_of
+from collector.delivery.sink import Accepted, Answer, Halt, Request, Retry, SinkLimits, SinkType, Verdict
+from collector.delivery.statuses import is_success, verdict_of, with_words
 from collector.flow.outcome import Sealed
 from collector.settings.options import Labels, Names
 
 HOUR = 3600 * 10**9  # nanoseconds
 LARGEST_LINE = 256 * 1024  # max_line_size, in bytes
 LARGEST_BODY = 4_000_000  # its distributors take 4 MiB over gRPC by default, uncompressed
+NO_TENANT = b"no org id"
+CHECK_TENANT = 'This Loki has tenants: name yours, as in sink.headers = { "X-Scope-OrgID" = "engineering" }.'
 SERVICE = {"service_name": "claude-code"}
 LABELLED = {"host_name": ("host", "name"), "kind": ("kind",), "user": ("user",), "model": ("model",), "root": ("root",)}
 METADATA = {
@@ -103,6 +105,8 @@ class LokiSink:
             return Accepted()
         if is_success(answer):
             return Retry("the answer does not come from Loki", may_be_poison=True)  # a page of something in between
+        if answer.status == 401 and NO_TENANT in answer.body:
+            return Halt(with_words(answer), CHECK_TENANT)
         return verdict_of(answer, self._clock())
 
 

@@ -39,6 +39,7 @@ from collector.delivery.sink import (
 )
 from collector.delivery.statuses import HALT_ADVICE, is_success, retry_after, verdict_of, with_words
 from collector.flow.outcome import Sealed
+from collector.log import counted
 
 LOGS, TRACES = "/v1/logs", "/v1/traces"
 CHECK_BASE = "Check sink.url: it must be the address to which /v1/logs is added, such as http://localhost:4318."
@@ -111,8 +112,10 @@ class OtlpSink:
         return verdict
 
     def _failure(self, answer: Answer) -> Retry | TooLarge | Refused | Halt:
+        if _kind(answer) == protobuf.CONTENT_TYPE:
+            answer = answer._replace(body=protobuf.message_of(answer.body))
         if answer.status in RETRIED:
-            return Retry(f"HTTP {answer.status}", retry_after(answer.headers, self._clock()), answer.status in GATEWAYS)
+            return Retry(with_words(answer), retry_after(answer.headers, self._clock()), answer.status in GATEWAYS)
         if answer.status == 400 and TOO_LARGE in answer.body:  # where others say 413
             return TooLarge("HTTP 400, the request is too large")
         is_about_spans = answer.path == TRACES
@@ -121,7 +124,7 @@ class OtlpSink:
             return verdict
         # By the specification, everything else is about what was sent. Searching that finds the event or the span to
         # blame, and halts if all are.
-        return Refused(_with_words(answer), advice=CHECK_TRACES if is_about_spans else "")
+        return Refused(with_words(answer), advice=CHECK_TRACES if is_about_spans else "")
 
 
 def _grouped(made: Iterable[tuple[Attributes, Any]]) -> list[Group]:
@@ -131,16 +134,13 @@ def _grouped(made: Iterable[tuple[Attributes, Any]]) -> list[Group]:
     return list(groups.values())
 
 
-def _with_words(answer: Answer) -> str:
-    """What the receiver says: text, or a Status with a message."""
-    kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
-    return with_words(answer, protobuf.message_of(answer.body) if kind == protobuf.CONTENT_TYPE else None)
+def _kind(answer: Answer) -> str:
+    return str(answer.headers.get("content-type", "").partition(";")[0].strip().lower())
 
 
 def _read_response(answer: Answer) -> Accepted | Retry | Halt:
     """An empty body is a full success. One that cannot be read is not OTLP, but its status still acknowledges."""
-    kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
-    body = answer.body.lstrip()
+    kind, body = _kind(answer), answer.body.lstrip()
     if kind == "text/html" or body[:1] == b"<":
         return Halt(f"HTTP {answer.status}, with a page instead of an OTLP response", CHECK_BASE)
     form = json_form if kind == "application/json" or body[:1] == b"{" else protobuf
@@ -152,7 +152,7 @@ def _read_response(answer: Answer) -> Accepted | Retry | Halt:
     except (ValueError, TypeError):
         return Accepted()
     if answer.path == TRACES:  # the events themselves are stored, and spans have no quarantine
-        return Accepted(remark=f"it rejected {rejected} spans. {said}".strip() if rejected > 0 else said)
+        return Accepted(remark=f"it rejected {counted(rejected, 'span')}. {said}".strip() if rejected > 0 else said)
     return Accepted(unnamed=max(0, rejected), remark=said)
 
 

@@ -39,7 +39,7 @@ from collector.settings.section import Section
 
 EXISTS, CONFLICT, NOT_IMPLEMENTED = 412, 409, 501
 LARGEST_OBJECT = 5_000_000_000  # bytes, with a single PUT
-_CODE = re.compile(rb"<Code>(\w{1,60})</Code>")
+_CODE, _MESSAGE = re.compile(rb"<Code>([\w.]{1,60})</Code>"), re.compile(rb"<Message>([^<]*)</Message>")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 CHECK_KEYS = (
     "Check the keys (docs/sinks.md says where they are looked up), and that they grant s3:PutObject for this prefix."
@@ -100,7 +100,9 @@ class S3Sink:
             return Accepted()
         if is_success(answer):
             return Accepted() if answer.headers.get("etag") else Retry(NOT_ITS_OWN, may_be_poison=True)
-        reason = f"HTTP {answer.status}" + (f" {code}" if code else "")
+        reason = f"HTTP {answer.status} {code}".rstrip()
+        if message := _MESSAGE.search(answer.body[:4000]):
+            reason += f": {message[1].decode('utf-8', 'replace')}"
         if code == "EntityTooLarge":
             return TooLarge(reason)
         if answer.status == CONFLICT or code in LATER:

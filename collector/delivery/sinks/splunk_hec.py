@@ -97,7 +97,7 @@ class SplunkSink:
         if is_success(answer) and isinstance(told.get("acks"), dict):
             return self._acknowledged(told["acks"])
         code, text = told.get("code"), str(told.get("text", ""))
-        if not isinstance(code, int):
+        if not isinstance(code, int) or code == answer.status:  # for a wrong path, it repeats the status
             if is_success(answer):
                 return Retry("the answer does not come from Splunk", may_be_poison=True)
             return verdict_of(answer, self._clock())
