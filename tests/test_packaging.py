@@ -121,6 +121,20 @@ def test_the_scripts_of_the_package_start_and_enable_nothing(script: Path) -> No
     assert subprocess.run(["sh", "-n", str(script)], check=False).returncode == 0
 
 
+@pytest.mark.parametrize("has_one", [True, False])
+def test_nothing_compiled_is_left_of_the_version_before(has_one: bool, tmp_path: Path) -> None:
+    """rpm removes that version's files last, and keeps a directory that holds more than those."""
+    assert "preinstall: scripts/before-install\n" in (PACKAGING / "nfpm.yaml").read_text()
+    library = tmp_path / "collector"
+    compiled = library / "site" / "dropped" / "__pycache__" / "dropped.cpython-311.pyc"
+    if has_one:
+        compiled.parent.mkdir(parents=True)
+        compiled.touch()
+    script = (PACKAGING / "scripts" / "before-install").read_text().replace("/usr/lib/collector", str(library))
+    subprocess.run(["sh", "-c", script, "before-install", "2"], check=True)
+    assert [path.name for path in library.rglob("*")] == (["site", "dropped"] if has_one else [])
+
+
 @pytest.fixture(scope="module")
 def build() -> dict[str, Any]:
     """The names defined by packaging/build, which is a program and not a module."""
@@ -139,7 +153,7 @@ def test_both_packages_are_built_by_default(words: list[str], wanted: list[str],
 def test_every_file_the_package_lists_is_laid_out_for_it(tmp_path: Path, build: dict[str, Any]) -> None:
     build["_lay_out"](tmp_path)
     listed = (PACKAGING / "nfpm.yaml").read_text()
-    named = set(re.findall(r"src: ([^,}]+)", listed)) | set(re.findall(r"^  \w+: (scripts/.+)$", listed, re.MULTILINE))
+    named = set(re.findall(r"src: ([^,}]+)", listed)) | set(re.findall(r"^ +\w+: (scripts/.+)$", listed, re.MULTILINE))
     made = {"library", "collector.toml", "collector.1.gz", *build["REFERENCE"].values()}
     assert {name for name in named - made if not (tmp_path / name).is_file()} == set()
     units = {path.name for path in (TREE / "systemd").iterdir()}

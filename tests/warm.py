@@ -36,7 +36,7 @@ ROOMS = (
     *("redact.scan.engines", "inspection.preview", "inspection.sessions", "inspection.doctor", "service.footprint"),
 )
 # With what the first request would load.
-LOADED = (*(f"collector.{name}" for name in ROOMS), "httpcore", "h11", "certifi", "typer._adapters")
+LOADED = (*(f"collector.{name}" for name in ROOMS), "httpcore", "h11", "certifi")
 READ_AT_START = ("PYTHON", "LC_", "LANG", "LD_", "MALLOC_")
 READ = {"PYTHONPATH": str(Path(__file__).resolve().parent.parent), "PYTHONUTF8": "1"}
 PR_SET_CHILD_SUBREAPER = 36

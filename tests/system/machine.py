@@ -40,8 +40,8 @@ def prepared_root() -> Path:
 
 
 def built_packages(directory: Path) -> dict[str, Path]:
-    """Both packages by kind, built from this tree as `make package` does."""
-    _run(sys.executable, str(TREE / "packaging" / "build"), "--output", str(directory))
+    """Both packages by kind, built as `make package` does, by somebody whose files only they can read."""
+    _run(sys.executable, str(TREE / "packaging" / "build"), "--output", str(directory), umask=0o077)
     return {kind: next(directory.glob(f"*.{kind}")) for kind in ("deb", "rpm")}
 
 
@@ -63,6 +63,8 @@ def boot(root: Path, exchange: Path) -> dict[str, Any]:
     return found
 
 
-def _run(*command: str) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=900, check=False)
+def _run(*command: str, umask: int = 0o022) -> None:
+    done = subprocess.run(
+        command, capture_output=True, text=True, errors="replace", timeout=900, check=False, umask=umask
+    )
     assert done.returncode == 0, f"{' '.join(command)} failed: {(done.stdout + done.stderr)[-3000:]}"
