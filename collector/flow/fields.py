@@ -154,6 +154,11 @@ def needs_of_kind(kind: str) -> tuple[str, ...]:
     return KINDS_NEED.get(kind, SWITCHES)
 
 
+def may_hold_anything(kind: str) -> bool:
+    """Whether an event of this kind may hold whatever was said and done, so that its text needs all those switches."""
+    return {*_SAID, *_DONE} <= set(needs_of_kind(kind))
+
+
 def needs_of_block(block: str, kind: str) -> tuple[str, ...]:
     """The switches that the text of a block needs, in an event of this kind."""
     return BLOCKS_NEED.get(block, needs_of_kind(kind))

@@ -31,6 +31,18 @@ ATTRIBUTES = frozenset(
         "version",
     }
 )  # fmt: skip
+# More attributes of the kinds that hold one sort of text: with a switch off, they count as text of that sort. Any other
+# attribute may hold any text, so it is left out.
+REVIEWED = frozenset(
+    {
+        "agent_color", "agent_setting", "backup", "blocking_error", "command", "daily_activity", "daily_model_tokens",
+        "error", "files", "first_session_date", "forked_from", "frame_url", "hook_errors", "hook_infos", "hook_name",
+        "hour_counts", "last_computed_date", "longest_session", "mcp_call_not_read_only", "mcp_meta", "path",
+        "paused_responses", "process_id", "reason", "rendered", "repl_mode", "response", "source", "stderr", "stdout",
+        "stop_reason", "thinking_display", "title", "todos", "tool_use_id", "tracking_path", "usage_rest",
+        "user_feedback",
+    }
+)  # fmt: skip
 # Attributes that name something of a person's, with the kind of thing.
 NAMES = {
     "attribution_agent": "agent",
@@ -130,11 +142,13 @@ VOCABULARY = Vocabulary(
         }
     ),
     attributes=ATTRIBUTES,
+    reviewed=REVIEWED,
     names=NAMES,
     tools=TOOLS,
     paths=PATHS,
     answers=frozenset({"AskUserQuestion", "ExitPlanMode"}),
     answer=re.compile(r"(?:The user|User|Your questions have been answered)\b"),
+    reports=frozenset({"Agent", "AgentOutputTool", "Task", "TaskOutput"}),
     id=re.compile(
         r"[0-9a-fA-F]{7,64}|[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
         r"|(?:msg|req|toolu|srvtoolu|mcptoolu)_(?:bdrk_|vrtx_)?[A-Za-z0-9]{6,40}"

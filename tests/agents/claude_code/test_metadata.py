@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 from collector.agents.claude_code import places
 from collector.agents.claude_code.vocabulary import VOCABULARY
-from collector.flow.capture import VERSION, Capture, captured
+from collector.flow.capture import VERSION, Capture, captured, told_in_result
 from collector.flow.event import json_schema
-from collector.flow.fields import BLOCKS_NEED, FIELDS, KINDS_NEED, SWITCHES
+from collector.flow.fields import BLOCKS_NEED, FIELDS, KINDS_NEED, SWITCHES, may_hold_anything, needs_of_kind
 from collector.flow.outcome import Skip
 from collector.flow.source import SourceKind
 from tests.agents.claude_code.reader import KEY, context, normalized, outcome, written
+from tests.agents.claude_code.sample_shapes import CALL, assistant, user
 from tests.agents.claude_code.samples import (
     ALL_RECORDS,
     HISTORY_LINES,
@@ -266,6 +267,50 @@ DONE = f"<task-notification>\n<summary>Agent finished</summary>\n<result>{PLANTE
 def test_switches_cover_what_agents_are_told_and_answer_in_other_records_too(name: str, record: Any, off: str) -> None:
     assert leaks(normalized(ALL_RECORDS[name] | record))
     assert not leaks(normalized(ALL_RECORDS[name] | record, context(off=frozenset({off}))))
+
+
+# The events of which the kind says what text they hold, with the switches that this text needs.
+NARROW = [
+    (name, kind, record, made, {*needs_of_kind(made["kind"]), *told_in_result(made, VOCABULARY)})
+    for name, kind, record in SOURCES
+    if not isinstance(made := outcome(record, context(kind)), Skip) and not may_hold_anything(made["kind"])
+]
+LATER = {"laterKey": PLANTED, "laterList": [{"said": PLANTED}], "laterCount": 7, "laterMode": "auto"}
+
+
+@pytest.mark.parametrize("off", SWITCHES)
+def test_a_key_of_a_later_version_may_hold_any_text(off: str) -> None:
+    for name, kind, record, _, needs in NARROW:
+        assert leaks(outcome(record | LATER, context(kind))), name
+        made = normalized(record | LATER, context(kind, off=frozenset({off})))
+        assert not leaks(made), name
+        if off not in needs:
+            assert (made["attributes"]["later_count"], made["attributes"]["later_mode"]) == (7, "auto")
+
+
+@pytest.mark.parametrize("off", SWITCHES[:-1])
+def test_what_a_switch_does_not_cover_keeps_its_attributes(off: str) -> None:
+    for name, kind, record, made, needs in NARROW:
+        if off not in needs and name != "a_message_of_tomorrow":
+            kept = normalized(record, context(kind, off=frozenset({off}))).get("attributes")
+            assert kept == made.get("attributes"), name
+
+
+@pytest.mark.parametrize("tool", ["Task", "Agent", "TaskOutput", ""])
+def test_what_a_subagent_answers_in_a_tools_result_counts_as_an_answer(tool: str) -> None:
+    where = context(off=frozenset({"answers"}))
+    if tool:
+        normalized(assistant("call", [{"id": CALL, "type": "tool_use", "name": tool, "input": {}}]), where)
+    report = {"type": "tool_result", "tool_use_id": CALL, "content": [{"type": "text", "text": PLANTED}]}
+    result = {
+        "status": "completed",
+        "content": [{"type": "text", "text": PLANTED}],
+        **({} if tool else {"agentId": "a1"}),
+    }
+    assert not leaks(normalized(user("report", [report], toolUseResult=result), where))
+    assert leaks(
+        normalized(user("output", [report], toolUseResult={"stdout": PLANTED}), context(off=where.capture.off))
+    )
 
 
 def test_with_every_switch_off_no_word_of_a_conversation_leaves() -> None:
