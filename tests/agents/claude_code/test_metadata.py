@@ -296,6 +296,19 @@ def test_what_a_switch_does_not_cover_keeps_its_attributes(off: str) -> None:
             assert kept == made.get("attributes"), name
 
 
+def test_an_input_stands_once_and_needs_its_switch_wherever_claude_code_repeats_it() -> None:
+    call = {"id": CALL, "type": "tool_use", "name": "Bash", "input": {"command": PLANTED}}
+    for written_, attributes in (
+        ({"command": PLANTED}, None),
+        ({"command": f"cd /w && {PLANTED}"}, "input_as_written"),
+    ):
+        record = assistant("wire", [call], wireToolInputs={CALL: written_, "toolu_01other": {"command": PLANTED}})
+        block = normalized(record)["blocks"][0]
+        assert block["input"] == {"command": PLANTED}
+        assert block.get("attributes") == (attributes and {attributes: written_})
+        assert not leaks(normalized(record, context(off=frozenset({"tool_input"}))))
+
+
 @pytest.mark.parametrize("tool", ["Task", "Agent", "TaskOutput", ""])
 def test_what_a_subagent_answers_in_a_tools_result_counts_as_an_answer(tool: str) -> None:
     where = context(off=frozenset({"answers"}))
