@@ -35,12 +35,12 @@ ATTRIBUTES = frozenset(
 # attribute may hold any text, so it is left out.
 REVIEWED = frozenset(
     {
-        "agent_color", "agent_setting", "backup", "blocking_error", "command", "daily_activity", "daily_model_tokens",
-        "error", "files", "first_session_date", "forked_from", "frame_url", "hook_errors", "hook_infos", "hook_name",
-        "hour_counts", "last_computed_date", "longest_session", "mcp_call_not_read_only", "mcp_meta", "path",
-        "paused_responses", "process_id", "reason", "rendered", "repl_mode", "response", "source", "stderr", "stdout",
-        "stop_reason", "thinking_display", "title", "todos", "tool_use_id", "tracking_path", "usage_rest",
-        "user_feedback",
+        "agent_color", "agent_setting", "backup", "blocking_error", "command", "command_run", "daily_activity",
+        "daily_model_tokens", "error", "files", "first_session_date", "forked_from", "frame_url", "hook_errors",
+        "hook_infos", "hook_name", "hour_counts", "last_computed_date", "longest_session", "mcp_call_not_read_only",
+        "mcp_meta", "path", "paused_responses", "process_id", "reason", "rendered", "repl_mode", "response", "source",
+        "stderr", "stdout", "stop_reason", "thinking_display", "title", "todos", "tool_use_id", "tracking_path",
+        "usage_rest", "user_feedback",
     }
 )  # fmt: skip
 # Attributes that name something of a person's, with the kind of thing.
@@ -117,9 +117,11 @@ VALUES = frozenset(
         "deny", "denied", "dequeue", "done", "enqueue", "error", "failed", "failure", "in_progress", "killed", "left",
         "mode", "ok", "pending", "permissionRule", "popAll", "popOne", "reject", "rejected", "remove", "right", "rule",
         "running", "safetyCheck", "skipped", "started", "stopped", "subcommandResults", "success", "timeout",
-        "debug", "info", "warning", "high", "low", "max", "medium", "minimal", "none", "xhigh",
+        "debug", "info", "notice", "warning", "high", "low", "max", "medium", "minimal", "none", "xhigh",
         "api_error", "authentication_error", "billing_error", "invalid_request_error", "not_found_error",
         "overloaded_error", "permission_error", "rate_limit_error", "request_too_large", "timeout_error",
+        # who refused a call
+        "automode-blocked", "automode-parsing-error", "automode-unavailable", "permission-rule", "user-rejected",
         # hooks
         "ConfigChange", "ElicitationResult", "Elicitation", "InstructionsLoaded", "Notification", "PermissionDenied",
         "PermissionRequest", "PostCompact", "PostToolUse", "PostToolUseFailure", "PreCompact", "PreToolUse",
@@ -128,17 +130,16 @@ VALUES = frozenset(
         # keys inside attributes
         "cache_creation_input_tokens", "cache_creation_1h_input_tokens", "cache_creation_5m_input_tokens",
         "cache_read_input_tokens", "context_window", "cost_usd", "decision", "durationMs", "input_tokens",
-        "max_output_tokens", "output_tokens", "postTokens", "preTokens", "reasonType", "source", "thinking_tokens",
-        "tokensSaved", "trigger", "web_fetch_requests", "web_search_requests",
+        "max_output_tokens", "output_tokens", "postTokens", "preTokens", "reasonCode", "reasonType", "source",
+        "thinking_tokens", "tokensSaved", "trigger", "web_fetch_requests", "web_search_requests",
     }
 )  # fmt: skip
 
 VOCABULARY = Vocabulary(
     words=frozenset(
         {
-            *HANDLERS, *JOURNAL_TYPES, *bookkeeping.SYSTEM_KINDS, *ATTACHMENTS, *PROGRESS_TYPES, *places.KINDS,
-            *("informational", "scheduled_task_fire", "bridge_status", "run"),
-            *BLOCKS, *AGENTS, *MEDIA, *CALLS, *VALUES, *ORIGINS, *TURNS, *PROGRAMS,
+            *HANDLERS, *JOURNAL_TYPES, *bookkeeping.SYSTEM_KINDS, *bookkeeping.NOTICES, *ATTACHMENTS, *PROGRESS_TYPES,
+            *places.KINDS, "run", *BLOCKS, *AGENTS, *MEDIA, *CALLS, *VALUES, *ORIGINS, *TURNS, *PROGRAMS,
         }
     ),
     attributes=ATTRIBUTES,

@@ -19,7 +19,7 @@ from collector.flow.fields import BLOCKS_NEED, FIELDS, KINDS_NEED, SWITCHES, may
 from collector.flow.outcome import Skip
 from collector.flow.source import SourceKind
 from tests.agents.claude_code.reader import KEY, context, normalized, outcome, written
-from tests.agents.claude_code.sample_shapes import CALL, assistant, user
+from tests.agents.claude_code.sample_shapes import CALL, assistant, common, tool_result, user
 from tests.agents.claude_code.samples import (
     ALL_RECORDS,
     HISTORY_LINES,
@@ -156,6 +156,18 @@ def test_calls_keep_their_names_and_sizes() -> None:
 def test_a_tool_result_keeps_its_facts_at_the_level_metadata() -> None:
     made = normalized(ALL_RECORDS["tool_result_edit"], context(level="metadata"))
     assert made["tool"] == {"call_id": made["tool"]["call_id"], "ok": True, "lines_added": 1, "lines_removed": 1}
+
+
+@pytest.mark.parametrize("said", ["user-rejected", "permission-rule", "automode-blocked", "automode-unavailable"])
+def test_who_refused_a_call_is_kept_at_the_level_metadata(said: str) -> None:
+    made = normalized(tool_result("denied", "No.", is_error=True, toolDenialKind=said), context(level="metadata"))
+    assert made["tool"]["denied_by"] == said
+
+
+def test_a_notice_keeps_its_name_at_the_level_metadata() -> None:
+    notice = common("system", "refused", subtype="model_refusal_no_fallback", level="notice", content=PLANTED)
+    made = normalized(notice, context(level="metadata"))
+    assert (made["record_subtype"], made["attributes"]) == ("model_refusal_no_fallback", {"level": "notice"})
 
 
 def test_names_get_the_same_pseudonyms_wherever_the_key_is_the_same() -> None:
