@@ -120,8 +120,9 @@ VALUES = frozenset(
         "debug", "info", "notice", "warning", "high", "low", "max", "medium", "minimal", "none", "xhigh",
         "api_error", "authentication_error", "billing_error", "invalid_request_error", "not_found_error",
         "overloaded_error", "permission_error", "rate_limit_error", "request_too_large", "timeout_error",
-        # who refused a call
+        # who allowed or refused a call, and for how long
         "automode-blocked", "automode-parsing-error", "automode-unavailable", "permission-rule", "user-rejected",
+        "once", "user_abort", "user_permanent", "user_reject", "user_temporary", "5m", "1h",
         # hooks
         "ConfigChange", "ElicitationResult", "Elicitation", "InstructionsLoaded", "Notification", "PermissionDenied",
         "PermissionRequest", "PostCompact", "PostToolUse", "PostToolUseFailure", "PreCompact", "PreToolUse",
@@ -129,9 +130,9 @@ VALUES = frozenset(
         "TeammateIdle", "UserPromptSubmit", "WorktreeCreate", "WorktreeRemove",
         # keys inside attributes
         "cache_creation_input_tokens", "cache_creation_1h_input_tokens", "cache_creation_5m_input_tokens",
-        "cache_read_input_tokens", "context_window", "cost_usd", "decision", "durationMs", "input_tokens",
-        "max_output_tokens", "output_tokens", "postTokens", "preTokens", "reasonCode", "reasonType", "source",
-        "thinking_tokens", "tokensSaved", "trigger", "web_fetch_requests", "web_search_requests",
+        "cache_read_input_tokens", "context_window", "cost_usd", "decision", "durationMs", "grantScope",
+        "input_tokens", "max_output_tokens", "output_tokens", "postTokens", "preTokens", "reasonCode", "reasonType",
+        "source", "thinking_tokens", "tokensSaved", "trigger", "web_fetch_requests", "web_search_requests",
     }
 )  # fmt: skip
 

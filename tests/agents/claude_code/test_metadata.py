@@ -160,8 +160,10 @@ def test_a_tool_result_keeps_its_facts_at_the_level_metadata() -> None:
 
 @pytest.mark.parametrize("said", ["user-rejected", "permission-rule", "automode-blocked", "automode-unavailable"])
 def test_who_refused_a_call_is_kept_at_the_level_metadata(said: str) -> None:
-    made = normalized(tool_result("denied", "No.", is_error=True, toolDenialKind=said), context(level="metadata"))
-    assert made["tool"]["denied_by"] == said
+    decision = {"decision": "reject", "source": "user_temporary", "grantScope": "once"}
+    record = tool_result("denied", "No.", is_error=True, toolDenialKind=said, permissionDecision=decision)
+    made = normalized(record, context(level="metadata"))
+    assert (made["tool"]["denied_by"], made["attributes"]) == (said, {"permission_decision": decision})
 
 
 def test_a_notice_keeps_its_name_at_the_level_metadata() -> None:
