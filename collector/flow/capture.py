@@ -71,7 +71,10 @@ def captured(event: Record, vocabulary: Vocabulary, capture: Capture) -> Record:
     if capture.is_whole or METADATA in event.get("left_out", []):
         return event
     before = event.get("left_out", [])
-    look = _Look(vocabulary, capture, str(event.get("kind", "")), {}, bool(before), told_in_result(event, vocabulary))
+    # A record of a subtype that nobody has reviewed may hold anything, so it needs every switch.
+    subtype = event.get("record_subtype")
+    kind = str(event.get("kind", "")) if subtype is None or subtype in vocabulary.words else ""
+    look = _Look(vocabulary, capture, kind, {}, bool(before), told_in_result(event, vocabulary))
     kept = look.event(event)
     if not keeps_its_id(event, was_redacted="redactions" in event):
         kept["id"] = keyed_id(str(event.get("id", "")), capture.key)

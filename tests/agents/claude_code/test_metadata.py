@@ -302,6 +302,14 @@ def test_a_key_of_a_later_version_may_hold_any_text(off: str) -> None:
             assert (made["attributes"]["later_count"], made["attributes"]["later_mode"]) == (7, "auto")
 
 
+@pytest.mark.parametrize("off", SWITCHES)
+@pytest.mark.parametrize("name", ["attachment_an_attachment_of_tomorrow", "system_of_tomorrow", "a_type_of_tomorrow"])
+def test_a_record_of_a_later_version_may_hold_any_text(name: str, off: str) -> None:
+    later = ALL_RECORDS[name] | LATER
+    assert leaks(normalized(later))
+    assert not leaks(normalized(later, context(off=frozenset({off}))))
+
+
 @pytest.mark.parametrize("off", SWITCHES[:-1])
 def test_what_a_switch_does_not_cover_keeps_its_attributes(off: str) -> None:
     for name, kind, record, made, needs in NARROW:
