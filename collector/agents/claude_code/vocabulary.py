@@ -35,12 +35,11 @@ ATTRIBUTES = frozenset(
 # attribute may hold any text, so it is left out.
 REVIEWED = frozenset(
     {
-        "agent_color", "agent_setting", "backup", "blocking_error", "command", "command_run", "daily_activity",
-        "daily_model_tokens", "error", "files", "first_session_date", "forked_from", "frame_url", "hook_errors",
-        "hook_infos", "hook_name", "hour_counts", "last_computed_date", "longest_session", "mcp_call_not_read_only",
-        "mcp_meta", "path", "paused_responses", "process_id", "reason", "rendered", "repl_mode", "response", "source",
-        "stderr", "stdout", "stop_reason", "thinking_display", "title", "todos", "tool_use_id", "tracking_path",
-        "usage_rest", "user_feedback",
+        "agent_color", "agent_setting", "backup", "command_run", "daily_activity", "daily_model_tokens", "error",
+        "files", "first_session_date", "forked_from", "frame_url", "hour_counts", "last_computed_date",
+        "longest_session", "mcp_call_not_read_only", "mcp_meta", "path", "paused_responses", "reason", "rendered",
+        "repl_mode", "source", "thinking_display", "title", "todos", "tool_use_id", "tracking_path", "usage_rest",
+        "user_feedback",
     }
 )  # fmt: skip
 # Attributes that name something of a person's, with the kind of thing.
@@ -111,7 +110,8 @@ VALUES = frozenset(
         "acceptEdits", "ask", "auto", "bash", "bypassPermissions", "coordinator", "default", "delegate", "dontAsk",
         "manual", "normal", "plan", "prompt", "task-notification",
         "hook", "keep", "queued", "sdk", "suggestion", "typed", "voice", "agent", "compact", "side_question",
-        "title", "repl_main_thread", "session_memory", "insights", "background", "interactive", "headless",
+        "title", "repl_main_thread", "session_memory", "insights", "background", "bg", "daemon",
+        "daemon-worker", "headless", "interactive",
         # what happened
         "accept", "accepted", "allow", "approve", "block", "cancelled", "canceled", "classifier", "completed", "config",
         "deny", "denied", "dequeue", "done", "enqueue", "error", "failed", "failure", "in_progress", "killed", "left",

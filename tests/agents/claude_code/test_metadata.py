@@ -266,6 +266,7 @@ FORKED = [
         "text": f"<fork-boilerplate>\nYou are a worker fork.\n</fork-boilerplate>\n\nYour directive: {PLANTED}",
     },
 ]
+JUDGED = {"type": "hook_non_blocking_error", "hookName": "Stop", "command": PLANTED, "stderr": "JSON validation failed"}
 DONE = f"<task-notification>\n<summary>Agent finished</summary>\n<result>{PLANTED}</result>\n</task-notification>"
 
 
@@ -275,6 +276,10 @@ DONE = f"<task-notification>\n<summary>Agent finished</summary>\n<result>{PLANTE
         ("queue_enqueue", {"content": DONE}, "answers"),
         ("queue_enqueue", {"content": DONE}, "tool_output"),
         ("frame_link", {"title": PLANTED}, "answers"),
+        # What a person set with /goal, and what the model said in a /recap.
+        ("system_stop_hook_summary", {"hookInfos": [{"command": PLANTED, "promptText": PLANTED}]}, "prompts"),
+        ("attachment_hook_non_blocking_error", {"attachment": JUDGED}, "prompts"),
+        ("system_local_command", {"content": f"<local-command-stdout>{PLANTED}</local-command-stdout>"}, "answers"),
         ("tool_result_bash", {"message": {"role": "user", "content": FORKED}}, "tool_input"),
     ],
 )
