@@ -111,8 +111,8 @@ def captured_sender(event: Record, capture: Capture) -> Record:
 
 
 def told_in_result(event: Record, vocabulary: Vocabulary) -> tuple[str, ...]:
-    """The switches for whose words a tool's result really is: a person's, in reply to a question or about why the tool
-    may not run, or another agent's answer."""
+    """The switches for what a tool's result really is: a person's reply to a question, a plan or a call, which repeats
+    what was asked, or another agent's answer."""
     tool, blocks = event.get("tool"), event.get("blocks")
     if event.get("kind") != "tool_result" or type(tool) is not dict:
         return ()
@@ -121,7 +121,7 @@ def told_in_result(event: Record, vocabulary: Vocabulary) -> tuple[str, ...]:
     has_begun_so = any(vocabulary.answer.match(str(each.get("text"))) for each in results)
     is_reply = has_begun_so or "denied_by" in tool or not names.isdisjoint(vocabulary.answers)
     is_report = "agent_id" in tool or not names.isdisjoint(vocabulary.reports)
-    return (*("prompts",) * is_reply, *("answers",) * is_report)
+    return (*("prompts", "tool_input") * is_reply, *("answers",) * is_report)
 
 
 def without_paths(value: Any, paths: frozenset[str], depth: int = 0) -> Any:

@@ -336,6 +336,13 @@ def test_an_input_stands_once_and_needs_its_switch_wherever_claude_code_repeats_
         assert not leaks(normalized(record, context(off=frozenset({"tool_input"}))))
 
 
+def test_a_plan_that_the_result_repeats_needs_the_switch_for_inputs_too() -> None:
+    approved = f"User has approved your plan. You can now start coding.\n\n## Approved Plan:\n{PLANTED}"
+    record = tool_result("approved", approved, {"plan": PLANTED, "isAgent": False})
+    assert leaks(normalized(record, context(off=frozenset({"answers"}))))
+    assert not leaks(normalized(record, context(off=frozenset({"tool_input"}))))
+
+
 @pytest.mark.parametrize("tool", ["Task", "Agent", "TaskOutput", ""])
 def test_what_a_subagent_answers_in_a_tools_result_counts_as_an_answer(tool: str) -> None:
     where = context(off=frozenset({"answers"}))
