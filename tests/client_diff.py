@@ -53,27 +53,6 @@ class Vocabulary(NamedTuple):
     shape: re.Pattern[str] = WORD
 
 
-# Notices that become `system` with all their fields, and messages to a host that no transcript contains.
-SYSTEM_NOTICES = frozenset(
-    {
-        "agents_killed", "background_tasks_changed", "bridge_state", "bridge_status", "checkpoint_done",
-        "cloud_session_delta", "cloud_session_status", "code_change_published", "commands_changed",
-        "control_request_progress", "dev_intent", "elicitation_complete", "feedback_draft_queued",
-        "file_attachments_missing", "file_snapshot", "hook_progress", "hook_response", "hook_started",
-        "informational", "inherited_asks_settled", "instruction_size_warning", "late_allow_not_run",
-        "memory_recall", "memory_saved", "mirror_error", "model_consent_fallback", "model_fallback",
-        "model_refusal_fallback", "model_refusal_no_fallback", "notification", "peer_message_hold",
-        "per_turn_effort_changed", "permission_check_status", "permission_denied", "permission_retry", "placed",
-        "plugin_install", "post_turn_summary", "read_divider", "rewind_stand_in", "scheduled_task_fire",
-        "session_metadata", "session_state_changed", "session_title_changed", "session_writes_lost",
-        "shell_cwd", "start_folder", "status", "task_notification", "task_progress", "task_started",
-        "task_summary", "task_updated", "thinking", "thinking_tokens", "tool_host_result",
-        "turn_began_before_init", "turn_handoff_available", "turn_starting", "ui_focus", "ui_invalidate",
-        "ui_log", "ui_notify", "ui_notify_cancel", "ui_panes", "ui_placed", "ui_scroll", "ui_status",
-        "ui_toast", "vcs_state_changed", "voice_call_talk", "worker_shutting_down",
-    }
-)  # fmt: skip
-
 # Kept among the attributes and not otherwise read; figures of a load report, which no transcript contains.
 MESSAGE_KEYS = frozenset(
     {
@@ -136,9 +115,8 @@ VOCABULARIES = (
     Vocabulary(
         "system subtypes",
         ("stop_hook_summary", "turn_duration", "away_summary", "microcompact_boundary"),
-        bookkeeping.SYSTEM_KINDS.keys(),
+        bookkeeping.SYSTEM_KINDS.keys() | bookkeeping.NOTICES,
         (r'type:"system",subtype:"(\w+)"',),
-        others=SYSTEM_NOTICES,
     ),
     Vocabulary(
         "tools",

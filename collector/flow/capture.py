@@ -15,7 +15,17 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
-from collector.flow.fields import BY_BLOCK, BY_KIND, FIELDS, METADATA, NEEDED, SWITCHES, needs_of_block, needs_of_kind
+from collector.flow.fields import (
+    BY_BLOCK,
+    BY_KIND,
+    FIELDS,
+    METADATA,
+    NEEDED,
+    SWITCHES,
+    may_hold_anything,
+    needs_of_block,
+    needs_of_kind,
+)
 from collector.flow.json_leaves import SCALARS, size_of
 from collector.flow.pseudonym import PSEUDONYM, keeps_its_id, keyed_id, pseudonym
 from collector.flow.vocabulary import Vocabulary
@@ -30,7 +40,8 @@ DEEPEST = 4
 OMITTED = frozenset(
     {
         *("account", "added_lines", "binary", "copies", "file_contents", "file_paths", "patch", "preview", "progress"),
-        *("rendered", "script", "sealed", "signature", "system_prompt", "tool_use_result", "tools", "other"),
+        *("rendered", "script", "sealed", "signature", "system_prompt", "tool_use_result", "tools", "wire_tool_inputs"),
+        "other",
     }
 )
 
@@ -60,7 +71,10 @@ def captured(event: Record, vocabulary: Vocabulary, capture: Capture) -> Record:
     if capture.is_whole or METADATA in event.get("left_out", []):
         return event
     before = event.get("left_out", [])
-    look = _Look(vocabulary, capture, str(event.get("kind", "")), {}, bool(before), is_answer(event, vocabulary))
+    # A record of a subtype that nobody has reviewed may hold anything, so it needs every switch.
+    subtype = event.get("record_subtype")
+    kind = str(event.get("kind", "")) if subtype is None or subtype in vocabulary.words else ""
+    look = _Look(vocabulary, capture, kind, {}, bool(before), told_in_result(event, vocabulary))
     kept = look.event(event)
     if not keeps_its_id(event, was_redacted="redactions" in event):
         kept["id"] = keyed_id(str(event.get("id", "")), capture.key)
@@ -87,7 +101,7 @@ def captured_sender(event: Record, capture: Capture) -> Record:
     """The same for collector's own events, whose only words are the names of the machine and the account."""
     if capture.level != METADATA:
         return event
-    look = _Look(Vocabulary(), capture, "heartbeat", {}, is_again=False, is_answer=False)
+    look = _Look(Vocabulary(), capture, "heartbeat", {}, is_again=False, told=())
     sender = look.parts({name: event[name] for name in ("host", "user", "labels") if name in event}, "")
     return (
         {name: part for name, part in event.items() if name not in ("host", "user", "labels")}
@@ -96,14 +110,18 @@ def captured_sender(event: Record, capture: Capture) -> Record:
     )
 
 
-def is_answer(event: Record, vocabulary: Vocabulary) -> bool:
-    """Whether a tool's result is really a person's reply: an answer to a question, or why the tool may not run."""
+def told_in_result(event: Record, vocabulary: Vocabulary) -> tuple[str, ...]:
+    """The switches for what a tool's result really is: a person's reply to a question, a plan or a call, which repeats
+    what was asked, or another agent's answer."""
     tool, blocks = event.get("tool"), event.get("blocks")
     if event.get("kind") != "tool_result" or type(tool) is not dict:
-        return False
-    texts = [block.get("text") for block in blocks if type(block) is dict] if type(blocks) is list else []
-    has_begun_so = any(type(text) is str and vocabulary.answer.match(text) for text in texts)
-    return has_begun_so or "denied_by" in tool or tool.get("name") in vocabulary.answers
+        return ()
+    results = [block for block in blocks if type(block) is dict] if type(blocks) is list else []
+    names = {str(each.get("name")) for each in (tool, *results)}
+    has_begun_so = any(vocabulary.answer.match(str(each.get("text"))) for each in results)
+    is_reply = has_begun_so or "denied_by" in tool or not names.isdisjoint(vocabulary.answers)
+    is_report = "agent_id" in tool or not names.isdisjoint(vocabulary.reports)
+    return (*("prompts", "tool_input") * is_reply, *("answers",) * is_report)
 
 
 def without_paths(value: Any, paths: frozenset[str], depth: int = 0) -> Any:
@@ -130,7 +148,7 @@ class _Look(NamedTuple):
     kind: str
     sizes: dict[str, int]
     is_again: bool
-    is_answer: bool
+    told: tuple[str, ...]
 
     def event(self, event: Record) -> Record:
         kept = self.parts(event, "")
@@ -156,7 +174,7 @@ class _Look(NamedTuple):
         if field is not None and field.action == "parts":
             return self.inner(part, path)
         if field is not None and not self.is_reduced(field.needs, block):
-            return self.without_paths(part)
+            return self.without_paths(self.reviewed(part) if path == "attributes" else part)
         made = ACTIONS[field.action](self, part, field.kind, path) if field is not None else None
         if not block and (made is None or path == "attributes"):  # a block counts for itself
             self.leave(path.partition(".")[0], part, size_of(made))
@@ -187,9 +205,22 @@ class _Look(NamedTuple):
             needs = needs_of_kind(self.kind)
         elif needs == (BY_BLOCK,):
             needs = needs_of_block(block, self.kind)
-        if self.is_answer and "tool_output" in needs:
-            needs = (*needs, "prompts")
+        if "tool_output" in needs:
+            needs = (*needs, *self.told)
         return not self.capture.off.isdisjoint(needs)
+
+    def reviewed(self, part: Any) -> Any:
+        """The attributes, where the kind says what they hold. One that nobody has reviewed may hold any text, such as a
+        prompt beside an answer: only numbers, flags, ids and the agent's own words are kept of it."""
+        if type(part) is not dict or may_hold_anything(self.kind):
+            return part
+        known = self.vocabulary.attributes | self.vocabulary.reviewed | self.vocabulary.names.keys()
+        kept = {
+            name: value if name in known or self.is_id(value) else self.words(value, 0) for name, value in part.items()
+        }
+        kept = {name: value for name, value in kept.items() if value is not None}
+        self.leave("attributes", part, size_of(kept))
+        return kept or None
 
     def without_paths(self, part: Any) -> Any:
         if "file_paths" not in self.capture.off or type(part) not in (dict, list):
@@ -223,9 +254,10 @@ class _Look(NamedTuple):
 
     def identifier(self, part: Any, _kind: str, path: str) -> str | None:
         """An id, if it has the shape of one. Otherwise a pseudonym, which serves for joins just as well."""
-        if type(part) is str and self.vocabulary.id.fullmatch(part):
-            return part
-        return self.hashed(part, "id", path)
+        return part if self.is_id(part) else self.hashed(part, "id", path)
+
+    def is_id(self, part: Any) -> bool:
+        return type(part) is str and self.vocabulary.id.fullmatch(part) is not None
 
     def hashed(self, part: Any, kind: str, _path: str) -> str | None:
         """A pseudonym in any case: such values rarely name anything personal, so `has_pseudonyms` does not apply."""

@@ -139,7 +139,7 @@ class Block(TypedDict, total=False):
     text: Annotated[str, "The text of a thinking, tool_result or paste block."]
     call_id: Annotated[str, "Joins a tool_call to its tool_result, even across events, and to telemetry."]
     name: Annotated[str, "The tool."]
-    input: Annotated[Any, "What the tool was called with, as the model wrote it."]
+    input: Annotated[Any, "What the tool was called with."]
     ok: Annotated[bool, "Whether the tool succeeded."]
     media_type: Annotated[str, "Media type of binary content."]
     bytes: Annotated[Count, "Size of binary content; the content itself is not sent."]
@@ -147,7 +147,10 @@ class Block(TypedDict, total=False):
     title: Annotated[str, "Title of a document."]
     characters: Annotated[Count, "How many characters of text `[capture]` left out here."]
     blocks: Annotated[list[FreeForm], "What a tool_result contains besides text."]
-    attributes: Annotated[FreeForm, "The rest of the block, under the original names."]
+    attributes: Annotated[
+        FreeForm,
+        "The rest of the block, under the original names; `input_as_written` if Claude Code changed the model's input.",
+    ]
 
 
 class Tool(TypedDict, total=False):

@@ -126,14 +126,14 @@ KINDS_NEED: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("assistant_response", "tool_call", "api_error"), ("answers",)),
     # The tools' answers are in blocks; the text beside them is what a person typed meanwhile, or a fork's instructions.
     "tool_result": ("prompts", *_DONE),
-    "local_command": ("prompts", "tool_output"),
-    "hook": _DONE,
+    "local_command": (*_SAID, "tool_output"),  # a recap is the model's
     "title": _SAID,
     **dict.fromkeys(
         ("summary", "compaction", "user_context", "session_index", "workflow", "session"), (*_SAID, *_DONE)
     ),
-    # Background commands and agents that have ended wait in the queue too, with their answers.
-    **dict.fromkeys(("api_request", "attachment", "system", "turn", "queue"), (*_SAID, *_DONE)),
+    # Background commands and agents that have ended wait in the queue too, with their answers. A hook may be the goal
+    # that a person set, judged by a model.
+    **dict.fromkeys(("api_request", "attachment", "system", "turn", "queue", "hook"), (*_SAID, *_DONE)),
     "file_snapshot": ("file_paths",),
     "file_change": (*_DONE, "file_paths"),
     "link": ("answers", "tool_input"),  # the title the model gave to a page it made
@@ -152,6 +152,11 @@ BLOCKS_NEED: dict[str, tuple[str, ...]] = {
 def needs_of_kind(kind: str) -> tuple[str, ...]:
     """The switches that the text of an event of this kind needs."""
     return KINDS_NEED.get(kind, SWITCHES)
+
+
+def may_hold_anything(kind: str) -> bool:
+    """Whether an event of this kind may hold whatever was said and done, so that its text needs all those switches."""
+    return {*_SAID, *_DONE} <= set(needs_of_kind(kind))
 
 
 def needs_of_block(block: str, kind: str) -> tuple[str, ...]:

@@ -321,3 +321,14 @@ def test_words_of_the_prompt_in_the_name_of_a_plan_stay_here(home: Home, sink: S
     assert set(snapshot["attributes"]["files"]) == {f"{home.root}/plans/quiet-otter{of}.md", another}
     assert message["text"] == f"The plan is {home.root}/plans/quiet-otter{of}-agent-a0123456789abcdef.md."
     assert b"correct-horse" not in sink.raw_bytes
+
+
+def test_a_prompt_of_one_word_stays_out_of_the_name_of_a_plan_too(home: Home, sink: Sink) -> None:
+    session = home.session()
+    for word, adjective in (("swordfish", "drifting"), ("tunafish", "quiet")):
+        session.prompt(word, slug=f"{word}-{adjective}-otter")
+        backups = {f"{home.root}/plans/{word}-{adjective}-otter.md": {"version": 1}}
+        session.record({"type": "file-history-snapshot", "snapshot": {"trackedFileBackups": backups}})
+    Inside(home, sink).scan(COLLECTOR_CAPTURE__PROMPTS="false").assert_balanced()
+    assert [event["slug"] for event in sink.events if "slug" in event] == ["drifting-otter", "quiet-otter"]
+    assert b"fish" not in sink.raw_bytes

@@ -26,6 +26,27 @@ SYSTEM_KINDS = {
     "stop_hook_summary": "hook",
     "turn_duration": "turn",
 }
+# All other notices, each a `system` with all its fields; messages to a host, which no transcript contains, among them.
+# They are listed so that `make client-diff` can tell a new one from one that has been reviewed.
+NOTICES = frozenset(
+    {
+        "agents_killed", "background_tasks_changed", "bridge_state", "bridge_status", "checkpoint_done",
+        "cloud_session_delta", "cloud_session_status", "code_change_published", "commands_changed",
+        "control_request_progress", "dev_intent", "elicitation_complete", "feedback_draft_queued",
+        "file_attachments_missing", "file_snapshot", "hook_progress", "hook_response", "hook_started",
+        "informational", "inherited_asks_settled", "instruction_size_warning", "late_allow_not_run",
+        "memory_recall", "memory_saved", "mirror_error", "model_consent_fallback", "model_fallback",
+        "model_refusal_fallback", "model_refusal_no_fallback", "notification", "peer_message_hold",
+        "per_turn_effort_changed", "permission_check_status", "permission_denied", "permission_retry", "placed",
+        "plugin_install", "post_turn_summary", "read_divider", "rewind_stand_in", "scheduled_task_fire",
+        "session_metadata", "session_state_changed", "session_title_changed", "session_writes_lost",
+        "shell_cwd", "start_folder", "status", "task_notification", "task_progress", "task_started",
+        "task_summary", "task_updated", "thinking", "thinking_tokens", "tool_host_result",
+        "turn_began_before_init", "turn_handoff_available", "turn_starting", "ui_focus", "ui_invalidate",
+        "ui_log", "ui_notify", "ui_notify_cancel", "ui_panes", "ui_placed", "ui_scroll", "ui_status",
+        "ui_toast", "vcs_state_changed", "voice_call_talk", "worker_shutting_down",
+    }
+)  # fmt: skip
 
 
 def system(event: Record, _record: Record, rest: Record, _context: Context) -> None:

@@ -8,7 +8,7 @@ from collector.agents.claude_code.content import BINARY_KEYS, CALL_KEYS, RESULT_
 from collector.agents.claude_code.context import Context, text_of
 from collector.agents.claude_code.free_values import omit
 from collector.agents.claude_code.origin import PROMPTS, origin_of
-from collector.agents.claude_code.tool import drop_told_content, tool_of_call, tool_of_result
+from collector.agents.claude_code.tool import drop_told_content, put_inputs_as_written, tool_of_call, tool_of_result
 from collector.agents.claude_code.usage import facts_of_paused, flag_usage, put_usage
 from collector.flow import reasons
 from collector.flow.outcome import Skip
@@ -85,6 +85,8 @@ def assistant(event: Record, record: Record, rest: Record, context: Context) -> 
     blocks = put_message(event, record.get("message"), rest, context)
     if tool_of_call(event, blocks):
         event["kind"] = "tool_call"
+        if type(rest.get("wireToolInputs")) is dict:
+            put_inputs_as_written(event, blocks, rest)
     elif rest.get("isApiErrorMessage") is True:
         event["kind"] = "api_error"
     else:

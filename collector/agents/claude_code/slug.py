@@ -17,8 +17,13 @@ from collector.agents.claude_code.context import Context
 from collector.agents.claude_code.free_values import omit
 from collector.agents.claude_code.identity import canonical
 
+# These may also be its adjectives (2.1.328), so the word before one of them may be all of a prompt.
+ADJECTIVES = (
+    "buzzing|dazzling|drifting|flickering|floating|fluttering|frolicking|gleaming|glimmering|glistening|glowing|humming"
+    "|purring|rippling|rustling|shimmering|shimmying|sparkling|swirling|twinkling"
+)
 # An adjective, a verb and a noun. After the words of a prompt there are only an adjective and a noun.
-MADE_UP = "[a-z]+-[a-z]+ing-[a-z]+"
+MADE_UP = f"[a-z]+-(?!(?:{ADJECTIVES})-)[a-z]+ing-[a-z]+"
 is_made_up = re.compile(MADE_UP).fullmatch
 # A worktree may be named after the plan. Here its path stays whole, as in records without a slug: `forget` has to find
 # all of them. `capture.file_paths` holds these fields back.

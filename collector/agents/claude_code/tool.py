@@ -51,6 +51,20 @@ def tool_of_call(event: dict[str, Any], blocks: list[dict[str, Any]]) -> bool:
     return False
 
 
+def put_inputs_as_written(event: dict[str, Any], blocks: list[dict[str, Any]], rest: dict[str, Any]) -> None:
+    """Gives each call its input as the model wrote it, where Claude Code changed it; otherwise that is a copy
+    (2.1.328)."""
+    left = dict(rest.pop("wireToolInputs"))
+    for block in blocks:
+        given = plain(left.pop(block.get("call_id"), None))
+        if given == block.get("input"):
+            omit(event, "wire_tool_inputs", given)
+        elif given is not None:
+            block.setdefault("attributes", {})["input_as_written"] = given
+    if left:
+        rest["wireToolInputs"] = left
+
+
 def tool_of_result(event: dict[str, Any], answers: list[dict[str, Any]], result: Any) -> None:
     """Puts the facts of a result into `tool`."""
     tool: dict[str, Any]

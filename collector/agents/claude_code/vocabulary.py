@@ -31,6 +31,17 @@ ATTRIBUTES = frozenset(
         "version",
     }
 )  # fmt: skip
+# More attributes of the kinds that hold one sort of text: with a switch off, they count as text of that sort. Any other
+# attribute may hold any text, so it is left out.
+REVIEWED = frozenset(
+    {
+        "agent_color", "agent_setting", "backup", "command_run", "daily_activity", "daily_model_tokens", "error",
+        "files", "first_session_date", "forked_from", "frame_url", "hour_counts", "last_computed_date",
+        "longest_session", "mcp_call_not_read_only", "mcp_meta", "path", "paused_responses", "reason", "rendered",
+        "repl_mode", "source", "thinking_display", "title", "todos", "tool_use_id", "tracking_path", "usage_rest",
+        "user_feedback",
+    }
+)  # fmt: skip
 # Attributes that name something of a person's, with the kind of thing.
 NAMES = {
     "attribution_agent": "agent",
@@ -99,15 +110,19 @@ VALUES = frozenset(
         "acceptEdits", "ask", "auto", "bash", "bypassPermissions", "coordinator", "default", "delegate", "dontAsk",
         "manual", "normal", "plan", "prompt", "task-notification",
         "hook", "keep", "queued", "sdk", "suggestion", "typed", "voice", "agent", "compact", "side_question",
-        "title", "repl_main_thread", "session_memory", "insights", "background", "interactive", "headless",
+        "title", "repl_main_thread", "session_memory", "insights", "background", "bg", "daemon",
+        "daemon-worker", "headless", "interactive",
         # what happened
         "accept", "accepted", "allow", "approve", "block", "cancelled", "canceled", "classifier", "completed", "config",
         "deny", "denied", "dequeue", "done", "enqueue", "error", "failed", "failure", "in_progress", "killed", "left",
         "mode", "ok", "pending", "permissionRule", "popAll", "popOne", "reject", "rejected", "remove", "right", "rule",
         "running", "safetyCheck", "skipped", "started", "stopped", "subcommandResults", "success", "timeout",
-        "debug", "info", "warning", "high", "low", "max", "medium", "minimal", "none", "xhigh",
+        "debug", "info", "notice", "warning", "high", "low", "max", "medium", "minimal", "none", "xhigh",
         "api_error", "authentication_error", "billing_error", "invalid_request_error", "not_found_error",
         "overloaded_error", "permission_error", "rate_limit_error", "request_too_large", "timeout_error",
+        # who allowed or refused a call, and for how long
+        "automode-blocked", "automode-parsing-error", "automode-unavailable", "permission-rule", "user-rejected",
+        "once", "user_abort", "user_permanent", "user_reject", "user_temporary", "5m", "1h",
         # hooks
         "ConfigChange", "ElicitationResult", "Elicitation", "InstructionsLoaded", "Notification", "PermissionDenied",
         "PermissionRequest", "PostCompact", "PostToolUse", "PostToolUseFailure", "PreCompact", "PreToolUse",
@@ -115,26 +130,27 @@ VALUES = frozenset(
         "TeammateIdle", "UserPromptSubmit", "WorktreeCreate", "WorktreeRemove",
         # keys inside attributes
         "cache_creation_input_tokens", "cache_creation_1h_input_tokens", "cache_creation_5m_input_tokens",
-        "cache_read_input_tokens", "context_window", "cost_usd", "decision", "durationMs", "input_tokens",
-        "max_output_tokens", "output_tokens", "postTokens", "preTokens", "reasonType", "source", "thinking_tokens",
-        "tokensSaved", "trigger", "web_fetch_requests", "web_search_requests",
+        "cache_read_input_tokens", "context_window", "cost_usd", "decision", "durationMs", "grantScope",
+        "input_tokens", "max_output_tokens", "output_tokens", "postTokens", "preTokens", "reasonCode", "reasonType",
+        "source", "thinking_tokens", "tokensSaved", "trigger", "web_fetch_requests", "web_search_requests",
     }
 )  # fmt: skip
 
 VOCABULARY = Vocabulary(
     words=frozenset(
         {
-            *HANDLERS, *JOURNAL_TYPES, *bookkeeping.SYSTEM_KINDS, *ATTACHMENTS, *PROGRESS_TYPES, *places.KINDS,
-            *("informational", "scheduled_task_fire", "bridge_status", "run"),
-            *BLOCKS, *AGENTS, *MEDIA, *CALLS, *VALUES, *ORIGINS, *TURNS, *PROGRAMS,
+            *HANDLERS, *JOURNAL_TYPES, *bookkeeping.SYSTEM_KINDS, *bookkeeping.NOTICES, *ATTACHMENTS, *PROGRESS_TYPES,
+            *places.KINDS, "run", *BLOCKS, *AGENTS, *MEDIA, *CALLS, *VALUES, *ORIGINS, *TURNS, *PROGRAMS,
         }
     ),
     attributes=ATTRIBUTES,
+    reviewed=REVIEWED,
     names=NAMES,
     tools=TOOLS,
     paths=PATHS,
     answers=frozenset({"AskUserQuestion", "ExitPlanMode"}),
     answer=re.compile(r"(?:The user|User|Your questions have been answered)\b"),
+    reports=frozenset({"Agent", "AgentOutputTool", "Task", "TaskOutput"}),
     id=re.compile(
         r"[0-9a-fA-F]{7,64}|[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
         r"|(?:msg|req|toolu|srvtoolu|mcptoolu)_(?:bdrk_|vrtx_)?[A-Za-z0-9]{6,40}"

@@ -45,7 +45,7 @@ RECORDS: dict[str, Record] = {
         "The user doesn't want to proceed with this tool use.",
         "User rejected tool use",
         is_error=True,
-        toolDenialKind="user",
+        toolDenialKind="user-rejected",
     ),
     "tool_result_persisted": tool_result(
         "tool_result_persisted",

@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 from collector.agents.claude_code import places
 from collector.agents.claude_code.vocabulary import VOCABULARY
-from collector.flow.capture import VERSION, Capture, captured
+from collector.flow.capture import VERSION, Capture, captured, told_in_result
 from collector.flow.event import json_schema
-from collector.flow.fields import BLOCKS_NEED, FIELDS, KINDS_NEED, SWITCHES
+from collector.flow.fields import BLOCKS_NEED, FIELDS, KINDS_NEED, SWITCHES, may_hold_anything, needs_of_kind
 from collector.flow.outcome import Skip
 from collector.flow.source import SourceKind
 from tests.agents.claude_code.reader import KEY, context, normalized, outcome, written
+from tests.agents.claude_code.sample_shapes import CALL, assistant, common, tool_result, user
 from tests.agents.claude_code.samples import (
     ALL_RECORDS,
     HISTORY_LINES,
@@ -157,6 +158,20 @@ def test_a_tool_result_keeps_its_facts_at_the_level_metadata() -> None:
     assert made["tool"] == {"call_id": made["tool"]["call_id"], "ok": True, "lines_added": 1, "lines_removed": 1}
 
 
+@pytest.mark.parametrize("said", ["user-rejected", "permission-rule", "automode-blocked", "automode-unavailable"])
+def test_who_refused_a_call_is_kept_at_the_level_metadata(said: str) -> None:
+    decision = {"decision": "reject", "source": "user_temporary", "grantScope": "once"}
+    record = tool_result("denied", "No.", is_error=True, toolDenialKind=said, permissionDecision=decision)
+    made = normalized(record, context(level="metadata"))
+    assert (made["tool"]["denied_by"], made["attributes"]) == (said, {"permission_decision": decision})
+
+
+def test_a_notice_keeps_its_name_at_the_level_metadata() -> None:
+    notice = common("system", "refused", subtype="model_refusal_no_fallback", level="notice", content=PLANTED)
+    made = normalized(notice, context(level="metadata"))
+    assert (made["record_subtype"], made["attributes"]) == ("model_refusal_no_fallback", {"level": "notice"})
+
+
 def test_names_get_the_same_pseudonyms_wherever_the_key_is_the_same() -> None:
     record = ALL_RECORDS["assistant_tool_call"] | {"gitBranch": "payroll", "attributionSkill": "payroll"}
     one, same = (normalized(record, context(level="metadata", path=f"~/{path}")) for path in ("a.jsonl", "b.jsonl"))
@@ -251,6 +266,7 @@ FORKED = [
         "text": f"<fork-boilerplate>\nYou are a worker fork.\n</fork-boilerplate>\n\nYour directive: {PLANTED}",
     },
 ]
+JUDGED = {"type": "hook_non_blocking_error", "hookName": "Stop", "command": PLANTED, "stderr": "JSON validation failed"}
 DONE = f"<task-notification>\n<summary>Agent finished</summary>\n<result>{PLANTED}</result>\n</task-notification>"
 
 
@@ -260,12 +276,88 @@ DONE = f"<task-notification>\n<summary>Agent finished</summary>\n<result>{PLANTE
         ("queue_enqueue", {"content": DONE}, "answers"),
         ("queue_enqueue", {"content": DONE}, "tool_output"),
         ("frame_link", {"title": PLANTED}, "answers"),
+        # What a person set with /goal, and what the model said in a /recap.
+        ("system_stop_hook_summary", {"hookInfos": [{"command": PLANTED, "promptText": PLANTED}]}, "prompts"),
+        ("attachment_hook_non_blocking_error", {"attachment": JUDGED}, "prompts"),
+        ("system_local_command", {"content": f"<local-command-stdout>{PLANTED}</local-command-stdout>"}, "answers"),
         ("tool_result_bash", {"message": {"role": "user", "content": FORKED}}, "tool_input"),
     ],
 )
 def test_switches_cover_what_agents_are_told_and_answer_in_other_records_too(name: str, record: Any, off: str) -> None:
     assert leaks(normalized(ALL_RECORDS[name] | record))
     assert not leaks(normalized(ALL_RECORDS[name] | record, context(off=frozenset({off}))))
+
+
+# The events of which the kind says what text they hold, with the switches that this text needs.
+NARROW = [
+    (name, kind, record, made, {*needs_of_kind(made["kind"]), *told_in_result(made, VOCABULARY)})
+    for name, kind, record in SOURCES
+    if not isinstance(made := outcome(record, context(kind)), Skip) and not may_hold_anything(made["kind"])
+]
+LATER = {"laterKey": PLANTED, "laterList": [{"said": PLANTED}], "laterCount": 7, "laterMode": "auto"}
+
+
+@pytest.mark.parametrize("off", SWITCHES)
+def test_a_key_of_a_later_version_may_hold_any_text(off: str) -> None:
+    for name, kind, record, _, needs in NARROW:
+        assert leaks(outcome(record | LATER, context(kind))), name
+        made = normalized(record | LATER, context(kind, off=frozenset({off})))
+        assert not leaks(made), name
+        if off not in needs:
+            assert (made["attributes"]["later_count"], made["attributes"]["later_mode"]) == (7, "auto")
+
+
+@pytest.mark.parametrize("off", SWITCHES)
+@pytest.mark.parametrize("name", ["attachment_an_attachment_of_tomorrow", "system_of_tomorrow", "a_type_of_tomorrow"])
+def test_a_record_of_a_later_version_may_hold_any_text(name: str, off: str) -> None:
+    later = ALL_RECORDS[name] | LATER
+    assert leaks(normalized(later))
+    assert not leaks(normalized(later, context(off=frozenset({off}))))
+
+
+@pytest.mark.parametrize("off", SWITCHES[:-1])
+def test_what_a_switch_does_not_cover_keeps_its_attributes(off: str) -> None:
+    for name, kind, record, made, needs in NARROW:
+        if off not in needs and name != "a_message_of_tomorrow":
+            kept = normalized(record, context(kind, off=frozenset({off}))).get("attributes")
+            assert kept == made.get("attributes"), name
+
+
+def test_an_input_stands_once_and_needs_its_switch_wherever_claude_code_repeats_it() -> None:
+    call = {"id": CALL, "type": "tool_use", "name": "Bash", "input": {"command": PLANTED}}
+    for written_, attributes in (
+        ({"command": PLANTED}, None),
+        ({"command": f"cd /w && {PLANTED}"}, "input_as_written"),
+    ):
+        record = assistant("wire", [call], wireToolInputs={CALL: written_, "toolu_01other": {"command": PLANTED}})
+        block = normalized(record)["blocks"][0]
+        assert block["input"] == {"command": PLANTED}
+        assert block.get("attributes") == (attributes and {attributes: written_})
+        assert not leaks(normalized(record, context(off=frozenset({"tool_input"}))))
+
+
+def test_a_plan_that_the_result_repeats_needs_the_switch_for_inputs_too() -> None:
+    approved = f"User has approved your plan. You can now start coding.\n\n## Approved Plan:\n{PLANTED}"
+    record = tool_result("approved", approved, {"plan": PLANTED, "isAgent": False})
+    assert leaks(normalized(record, context(off=frozenset({"answers"}))))
+    assert not leaks(normalized(record, context(off=frozenset({"tool_input"}))))
+
+
+@pytest.mark.parametrize("tool", ["Task", "Agent", "TaskOutput", ""])
+def test_what_a_subagent_answers_in_a_tools_result_counts_as_an_answer(tool: str) -> None:
+    where = context(off=frozenset({"answers"}))
+    if tool:
+        normalized(assistant("call", [{"id": CALL, "type": "tool_use", "name": tool, "input": {}}]), where)
+    report = {"type": "tool_result", "tool_use_id": CALL, "content": [{"type": "text", "text": PLANTED}]}
+    result = {
+        "status": "completed",
+        "content": [{"type": "text", "text": PLANTED}],
+        **({} if tool else {"agentId": "a1"}),
+    }
+    assert not leaks(normalized(user("report", [report], toolUseResult=result), where))
+    assert leaks(
+        normalized(user("output", [report], toolUseResult={"stdout": PLANTED}), context(off=where.capture.off))
+    )
 
 
 def test_with_every_switch_off_no_word_of_a_conversation_leaves() -> None:

@@ -69,7 +69,7 @@ def test_a_refusal_says_who_refused() -> None:
     assert tool("tool_result_denied") == {
         "call_id": CALL,
         "ok": False,
-        "denied_by": "user",
+        "denied_by": "user-rejected",
         "message": "User rejected tool use",
     }
 
