@@ -103,7 +103,8 @@ def test_a_path_without_permission_is_named(agent: Agent) -> None:
 def test_a_path_that_the_system_does_not_take_is_named_and_no_fault_of_ours(agent: Agent) -> None:
     too_long = agent.home.path / ("x" * 300)
     result = agent.run("report", "--database", str(too_long))
-    assert (result.code, result.stderr.partition(". ")[0]) == (74, f"collector: Cannot reach {too_long}: File name too long")
+    assert result.code == 74
+    assert result.stderr.startswith(f"collector: Cannot reach {too_long}: File name too long.")
 
 
 def test_ctrl_c_while_loading_gives_no_traceback(agent: Agent, tmp_path: Path) -> None:
