@@ -37,7 +37,7 @@ EXIT_CODES: Mapping[int, str] = {
     70: "a fault in collector; the message says where",
     71: "not enough memory, or no room for another process",
     73: "another agent is working on the same state",
-    74: "the state, the quarantine or standard output cannot be read or written",
+    74: "the state, the quarantine, standard output or another file cannot be read or written",
     75: "the sink was unreachable, or accepts nothing until a person acts; all offsets are kept",
     77: "permission denied; the message names the path",
     78: "the configuration is wrong, or a flag would change what an administrator has locked",

@@ -141,10 +141,12 @@ def _ended(given: list[str]) -> int:
     except RuntimeError as error:
         is_full = str(error) == NO_THREAD
         return _fail(OUT_OF_THREADS, NO_MEMORY) if is_full else _fail(_unexpected(error), FAULT)
-    except PermissionError as error:
-        return _fail(_forbidden(error), NO_PERMISSION) if error.filename else _fail(_unexpected(error), FAULT)
     except FileNotFoundError as error:
         return _fail(NOWHERE, CollectorError.exit_code) if _is_nowhere(error) else _fail(_unexpected(error), FAULT)
+    except OSError as error:
+        if not isinstance(error.filename, str | bytes):
+            return _fail(_unexpected(error), FAULT)
+        return _fail(_unreachable(error), NO_PERMISSION if isinstance(error, PermissionError) else OUT_OF_REACH)
     except Exception as error:  # noqa: BLE001 - a user gets a sentence, not a traceback
         return _fail(_unexpected(error), FAULT)
     return 0
@@ -196,7 +198,7 @@ class _Complaints(io.FileIO):
             return len(data)
 
 
-FAULT, NO_MEMORY, NO_PERMISSION = 70, 71, 77  # from sysexits.h, like those in errors.py
+FAULT, NO_MEMORY, OUT_OF_REACH, NO_PERMISSION = 70, 71, 74, 77  # from sysexits.h, like those in errors.py
 INTERRUPTED = 130  # as a shell reports it: 128 plus the number of SIGINT
 CANNOT_PRINT = (
     "Cannot write to standard output: {}. The output is incomplete; what was acknowledged before is remembered. "
@@ -231,10 +233,12 @@ def _fail(message: str, code: int) -> int:
     return code
 
 
-def _forbidden(error: PermissionError) -> str:
+def _unreachable(error: OSError) -> str:
+    is_forbidden = isinstance(error, PermissionError)
+    advice = "Make it and the directories above it accessible to this user" if is_forbidden else "Check its disk"
     return (
         f"Cannot reach {os.fsdecode(error.filename)}: {error.strerror}. Nothing that was acknowledged is lost. "
-        "Make it and the directories above it accessible to this user, or name another place."
+        f"{advice}, or name another place."
     )
 
 

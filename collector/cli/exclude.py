@@ -80,15 +80,13 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
         except ConfigurationError:  # it may belong to a tool that manages dotfiles, but no means no
             file, changed, services = settings.no_file(chosen.state_path), [], [chosen.state_path, *services]
     changed += _exclude_for(services, path, glob)
-    if not changed:
-        typer.echo(printable(f"{glob} is already excluded in {file}."))
-        _say_what_is_unknown(trouble)
-        return
     now = chosen_here(config, state)
-    typer.echo(printable(f"Excluded {' and '.join(globs)} in {' and in '.join(map(str, changed))}."))
-    # At once, because counting what is left takes seconds if there is much, and forever on a mount that hangs.
+    said = f"Excluded {' and '.join(globs)} in {' and in '.join(map(str, changed))}."
+    typer.echo(printable(said if changed else f"{glob} is already excluded in {file}."))
+    # Even if it was excluded before, because that command may have failed or been killed before it came to this. And at
+    # once, because counting what is left takes seconds if there is much, and forever on a mount that hangs.
     _tell_agents(_states_of(now, services), is_no=True)
-    if before:
+    if before and changed:
         typer.echo(_change(_left(before), _left(agent_here(now))))
     if dropped := _drop_left_behind(now) + sum(map(_drop_held, now.each())):
         typer.echo(f"Dropped {counted(dropped, 'file')} held for a failing sink.")

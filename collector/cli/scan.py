@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 import time
@@ -155,9 +154,9 @@ class OnePass:
 def _check_roots(roots: Sequence[Root]) -> None:
     """Raises if there is nothing to read. If only some of several roots are wrong, that is a warning in the log."""
     from collector.agents.registry import AGENTS
-    from collector.reading.roots import doubt
+    from collector.reading.roots import doubt, is_missing
 
-    missing = [found.path for found in roots if not os.path.exists(found.path)]
+    missing = [found.path for found in roots if is_missing(found)]
     doubts = [said for found in roots if (said := doubt(found, AGENTS[found.agent]))]
     if doubts and len(missing) + len(doubts) == len(roots):
         raise NotARoot("\n".join(doubts))

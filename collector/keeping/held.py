@@ -22,7 +22,7 @@ from collector.reading.opened import opened
 from collector.settings.options import SweptSettings
 
 INDEX = "index.json"
-DAMAGES = (PermissionError, NotADirectoryError, IsADirectoryError)  # not errors that may pass
+DAMAGES = (NotADirectoryError, IsADirectoryError)  # not errors that may pass
 
 
 class HeldFile(NamedTuple):
@@ -225,10 +225,11 @@ def look_into(directory: Path, name_companion: Callable[[Source], str] = lambda 
         return held
     except (*DAMAGES, ValueError, KeyError, TypeError, AttributeError) as error:
         return held._replace(damage=type(error).__name__)
-    except OSError as error:  # a failing disk or server, or no descriptors left: moved aside, the files would be lost
+    except OSError as error:  # no permission, a failing disk, no descriptors left: moved aside, the files would be lost
         raise StateError(
             f"Cannot read what is held in {directory}: {error.strerror}. It may be all that is left of some "
-            "transcripts, so nothing is sent until it can be read. Check the disk, or move that directory aside."
+            "transcripts, so nothing is sent until it can be read. Make it readable to this user, check the disk, or "
+            "move that directory aside."
         ) from None
     copies = frozenset(file.number for file in files if inodes[file.number] != file.original.stamp.inode)
     known = {INDEX, *(name for file in files for name in held.names_of(file))}

@@ -80,10 +80,12 @@ class Journal:
         return os.fdopen(os.open(self.path, flags), "wb")
 
     def read(self, base: IO[bytes]) -> Iterator[dict[str, Any]]:
-        """The changes since this base was written; none if the journal belongs to another base."""
+        """The changes since this base was written; none if the journal belongs to another base. Raises OSError if it
+        cannot be read."""
         if not self.path.is_file():  # opening a pipe would wait for a writer
             return
-        with contextlib.suppress(OSError), open(self.path, "rb") as lines:
+        # Any other failure is the caller's: without these changes, all that they say would be sent again.
+        with contextlib.suppress(FileNotFoundError), open(self.path, "rb") as lines:
             for number, line in enumerate(lines):
                 try:
                     value = orjson.loads(line) if line.endswith(b"\n") else None

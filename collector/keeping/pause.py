@@ -7,6 +7,7 @@ agent with a state in the same directory.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -59,8 +60,8 @@ def before_each_request(settings: Settings) -> Callable[[], Standstill | None]:
 
 def before_each_request_of_a_pass(settings: Settings) -> Callable[[], Standstill | None]:
     """The same for a pass, which must not go on sending once a person has asked to leave out what is unsent."""
-    usual, asked = before_each_request(settings), request_path(settings.state_path)
-    return lambda: usual() or (Standstill("request", str(asked)) if asked.exists() else None)
+    usual, path = before_each_request(settings), settings.state_path
+    return lambda: usual() or (Standstill("request", str(request_path(path))) if is_asked_to_leave_out(path) else None)
 
 
 def pause_path(state_path: Path) -> Path:
@@ -78,7 +79,7 @@ def read_pause(state_path: Path, now: float) -> Standstill | None:
             return None
         return Standstill("pause", str(path), timestamp(since), "" if until is None else timestamp(until))
     except (FileNotFoundError, NotADirectoryError):
-        return Standstill("pause", str(path)) if path.is_symlink() else None
+        return Standstill("pause", str(path)) if os.path.islink(path) else None
     except (OSError, ValueError, KeyError, TypeError, OverflowError):
         return Standstill("pause", str(path))
 
@@ -127,8 +128,18 @@ def ask_to_leave_out(state_path: Path) -> None:
 
 
 def is_asked_to_leave_out(state_path: Path) -> bool:
-    """Whether somebody asked for that."""
-    return request_path(state_path).exists()
+    """Whether somebody asked for that. Raises StateError if that is unknown: then nothing may be sent or left out."""
+    path = request_path(state_path)
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise StateError(
+            f"Cannot look for {path}: {error.strerror}. It would say that what is unsent is to be left out, so nothing "
+            "is sent until that is known. Check the disk, and that this user may enter the directory."
+        ) from None
+    return True
 
 
 def done_leaving_out(state_path: Path) -> None:

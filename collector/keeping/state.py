@@ -79,7 +79,7 @@ class State:
                 continue
             except OSError as error:
                 raise StateError(
-                    f"Cannot read the state {path}: {error.strerror}. Nothing was sent. "
+                    f"Cannot read the state {error.filename or path}: {error.strerror}. Nothing was sent. "
                     "Make the file readable to this user, or name another with --state."
                 ) from None
             except NewerVersion as error:

@@ -35,13 +35,21 @@ _REASONS = {
 
 
 class SourceFile:
-    """An open source: its bytes by offset, and its stamp from when it was opened."""
+    """An open source: its bytes by offset, and its stamp from when it was opened. Raises SkipSource for anything but a
+    regular file."""
 
     def __init__(self, source: Source, descriptor: int, directory: int) -> None:
         self.source = source
         self._descriptor = descriptor
         self._directory = directory
-        self.stamp = stamp_of(os.fstat(descriptor))
+        try:
+            status = os.fstat(descriptor)
+        except OSError as error:  # the file server no longer knows it
+            raise broken(source, error) from None
+        # Ask the descriptor, not the name: the name may have become a pipe since it was listed.
+        if not stat.S_ISREG(status.st_mode):
+            raise SkipSource(reasons.NOT_A_FILE.name, source.key)
+        self.stamp = stamp_of(status)
 
     def read(self, size: int, offset: int) -> bytes:
         """Up to `size` bytes at `offset`; fewer at the end of the file, none beyond it."""
@@ -94,9 +102,6 @@ def opened(source: Source) -> Iterator[SourceFile]:
             raise SkipSource(_REASONS[error.errno].name, source.key) from None
         raise broken(source, error) from None
     try:
-        # Ask the descriptor, not the name: the name may have become a pipe since it was listed.
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise SkipSource(reasons.NOT_A_FILE.name, source.key)
         yield SourceFile(source, descriptor, directory)
     finally:
         os.close(descriptor)

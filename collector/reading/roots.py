@@ -31,6 +31,17 @@ def doubt(root: Root, form: AgentFormat) -> str:
     return f"{root.path} is not a directory of {form.title}: it holds none of its files. {advice}"
 
 
+def is_missing(root: Root) -> bool:
+    """Whether there is no such directory. One that cannot be reached may exist: the walk says what is in the way."""
+    try:
+        os.stat(root.path)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
+
+
 def _has_marks(path: str, form: AgentFormat) -> bool:
     return any(os.path.exists(os.path.join(path, name)) for name in form.root_marks)
 

@@ -37,9 +37,9 @@ class Standstills:
 
 def _left_out(flow: Flow) -> str:
     """Leaves out unsent data if a person asked for that. If that fails, returns why nothing may be sent yet."""
-    if is_asked_to_leave_out(flow.state.path):
-        try:
+    try:
+        if is_asked_to_leave_out(flow.state.path):
             leave_out_unsent(flow)
-        except StateError as error:  # a failing disk must not end the run: the next look tries again
-            return str(error)
+    except StateError as error:  # a failing disk must not end the run: the next look tries again
+        return str(error)
     return ""

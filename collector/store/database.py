@@ -67,7 +67,7 @@ def open_to_read(path: Path, prices: PriceTable | None = None) -> sqlite3.Connec
 
 
 def explain_read_failure(path: Path, error: sqlite3.Error) -> StoreError:
-    """The error for a person whose report failed halfway."""
+    """The error for a person, when reading fails once the database is open."""
     return StoreError(_explained(path, error))
 
 

@@ -23,6 +23,7 @@ from collector.store.database import (
     VERSION,
     StoreError,
     StoreUnavailable,
+    explain_read_failure,
     inode,
     open_to_write,
     unavailable,
@@ -51,9 +52,13 @@ class Writer:
 
     def _open(self) -> None:
         self._connection = open_to_write(self.path, self._prices, self._busy_seconds)
+        try:
+            self._rows = Rows(self._connection)
+            self._data_version = self._seen_version()
+        except sqlite3.Error as error:
+            self._connection.close()
+            raise explain_read_failure(self.path, error) from error
         self._inode, self._is_open = inode(self.path), True
-        self._rows = Rows(self._connection)
-        self._data_version = self._seen_version()
 
     @property
     def connection(self) -> sqlite3.Connection:

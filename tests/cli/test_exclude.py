@@ -185,6 +185,23 @@ def test_a_running_agent_with_another_configuration_file_is_told_too(agent: Insi
     assert agent.scan("--config", str(other)).ledger["delivered"] == 1
 
 
+def test_excluding_again_completes_a_command_that_was_cut_short(agent: Inside) -> None:
+    session_in(agent, "/work/secret", "of the secret one")
+    assert agent.sink is not None
+    agent.sink.clear_script(then=Answer(503))
+    agent.scan("--max-wait", "0.1")
+    place_of(agent).write_text('[projects]\nexclude = ["/work/secret"]\n')  # all that the first command came to
+    again, heard = ("exclude", "/work/secret", "--state", str(agent.state)), []
+    before = signal.signal(signal.SIGHUP, lambda *_: heard.append("reload"))
+    try:
+        with lock(agent.state, "run"):
+            said = agent.run(*again)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert ("is already excluded" in said.stdout, heard) == (True, ["reload"]), said.stderr
+    assert "Dropped 1 file held for a failing sink." in agent.run(*again).stdout
+
+
 def test_a_running_scan_is_stopped(tmp_path: Path) -> None:
     home, gate = Home(tmp_path), threading.Event()
     session_in(Inside(home), "/work/secret", "of the secret one")

@@ -100,6 +100,13 @@ def test_a_path_without_permission_is_named(agent: Agent) -> None:
     assert result.stderr.startswith(f"collector: Cannot reach {closed / 'events.db'}: Permission denied.")
 
 
+def test_a_path_that_the_system_does_not_take_is_named_and_no_fault_of_ours(agent: Agent) -> None:
+    too_long = agent.home.path / ("x" * 300)
+    result = agent.run("report", "--database", str(too_long))
+    assert result.code == 74
+    assert result.stderr.startswith(f"collector: Cannot reach {too_long}: File name too long.")
+
+
 def test_ctrl_c_while_loading_gives_no_traceback(agent: Agent, tmp_path: Path) -> None:
     (tmp_path / "structlog.py").write_text("raise KeyboardInterrupt\n")
     result = agent.run("status", env={"PYTHONPATH": f"{tmp_path}:{agent.environment['PYTHONPATH']}"})

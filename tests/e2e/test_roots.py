@@ -84,3 +84,12 @@ def test_nothing_of_an_unwanted_project_is_sent(
     for name in unwanted:
         assert name.encode() not in sink.raw_bytes
         assert name.replace("-", "/").encode() not in sink.raw_bytes
+
+
+def test_a_root_that_cannot_be_reached_is_not_reported_as_missing(home: Home, agent: Agent) -> None:
+    loop = home.path / "loop"
+    loop.symlink_to(loop)
+    agent.names_its_root = False
+    result = agent.run("scan", *agent.places(), "--root", str(loop / ".claude"))
+    assert result.code == 3
+    assert "left     ~/loop/.claude: Too many levels of symbolic links" in result.stdout

@@ -17,6 +17,7 @@ import pytest
 from collector import settings
 from collector.assembly import scope_of
 from collector.delivery.sinks.registry import SINKS
+from collector.errors import StateError
 from collector.inspection.doctor import STEPS
 from collector.inspection.sink_checks import sink_checks
 from collector.reading.discover import discover
@@ -222,6 +223,25 @@ def test_a_file_that_is_unreadable_for_a_while_keeps_its_offset(reachable: Path)
     path.chmod(0o600)
     assert run_as_nobody(world, reachable)["delivered"] == 1
     assert len(world.sink.posted) == 3
+
+
+def test_held_files_that_may_not_be_read_wait_for_permission(reachable: Path) -> None:
+    """Moved aside as damaged, they would never be sent."""
+    world = World(reachable)
+    path = world.root / "projects" / "-work-a" / "s.jsonl"
+    path.write_bytes(records(1, 2))
+    world.sink.mood = "down"
+    with as_nobody(reachable):
+        assert world.run() is None
+    path.unlink()
+    world.sink.mood = "ok"
+    held = world.state_path.with_name("state.held")
+    held.chmod(0)
+    with as_nobody(reachable), pytest.raises(StateError, match="Permission denied"):
+        world.run()
+    held.chmod(0o700)
+    run_as_nobody(world, reachable)
+    assert world.settled() == {"m1", "m2"}
 
 
 @pytest.mark.parametrize("mode", [0, 0o400, 0o100])

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from collector.errors import StateError
 from collector.flow.source import Position, Stamp
 from collector.keeping.state import State
 from tests.scopes import FORM
@@ -99,6 +101,20 @@ def test_a_pipe_with_the_name_of_a_journal_is_not_waited_for(tmp_path: Path) -> 
     large(tmp_path / "state.json", 200)
     os.mkfifo(tmp_path / "state.json.journal")
     assert len(State(tmp_path / "state.json", FORM.name).load().entries) == 200
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a file of Linux whose reading fails")
+def test_while_a_journal_cannot_be_read_nothing_is_sent_again(tmp_path: Path) -> None:
+    state = large(tmp_path / "state.json")
+    state.advance_offsets({"a": entry(1)})
+    state.save()
+    journal = tmp_path / "state.json.journal"
+    whole = journal.rename(tmp_path / "elsewhere")
+    journal.symlink_to("/proc/self/mem")
+    with pytest.raises(StateError, match=r"Input/output error\. Nothing was sent"):
+        State(tmp_path / "state.json", FORM.name).load()
+    whole.replace(journal)
+    assert "a" in State(tmp_path / "state.json", FORM.name).load().entries
 
 
 def test_a_state_replaced_under_a_running_agent_is_written_whole(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from collector.agents.claude_code import places
+from collector.errors import SourceError
 from collector.reading import tail
 from tests.reading.reads import skipped, source_of
 from tests.scopes import FORM
@@ -46,6 +48,21 @@ def test_an_unreadable_file_is_skipped(path: Path) -> None:
     path.write_bytes(b'{"a":1}\n')
     path.chmod(0)
     assert skipped(source_of(path)) == "unreadable"
+
+
+def test_a_file_that_its_server_forgot_after_it_was_opened_cannot_be_read_for_now(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path.write_bytes(b'{"a":1}\n')
+    source = source_of(path)
+
+    def refuse(_: int) -> None:
+        raise OSError(errno.ESTALE, "Stale file handle")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fstat", refuse)
+        with pytest.raises(SourceError, match=r"Cannot read .*s\.jsonl: Stale file handle"):
+            list(tail.read(source, None, FORM))
 
 
 def test_a_link_is_followed_within_the_root(tmp_path: Path) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -79,6 +82,29 @@ def test_a_no_reaches_an_agent_that_runs_where_its_state_was_before(home: Home, 
         session.prompt("three")
         assert running.stop() == 0
     assert texts(sink) == ["one", "two"]
+
+
+def test_a_disk_that_hides_for_a_while_whether_to_leave_out_does_not_end_the_run(
+    home: Home, sink: Sink, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_for = os.stat
+
+    def refuse(path: Any, **named: Any) -> os.stat_result:
+        if str(path).endswith(".leave-out"):
+            raise OSError(errno.ESTALE, "Stale file handle", str(path))
+        return looked_for(path, **named)
+
+    with Steps(home, sink, clock) as steps:
+        steps.until_idle()
+        with monkeypatch.context() as patch:
+            patch.setattr("os.stat", refuse)
+            home.session().prompt("one")
+            clock.forward(60)
+            steps.until_idle()
+            assert sink.requests == []
+        clock.forward(60)
+        steps.until_idle()
+    assert [event["text"] for event in sink.events] == ["one"]
 
 
 def test_a_pause_ends_by_itself_on_time(tmp_path: Path) -> None:

@@ -165,6 +165,17 @@ def damage(database: Path) -> None:
     database.write_bytes(b"this is no database at all " * 1000)
 
 
+def damage_dictionaries(database: Path) -> None:
+    """Overwrites the page that packed bodies cannot be read without."""
+    with closing(Writer(database)):
+        pass
+    with closing(sqlite3.connect(database)) as connection:
+        [page] = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'dictionaries'").fetchone()
+    with database.open("r+b") as file:
+        file.seek((page - 1) * 4096)
+        file.write(b"\xa5" * 4096)
+
+
 def newer(database: Path) -> None:
     with closing(Writer(database)):
         pass
@@ -181,6 +192,7 @@ def foreign(database: Path) -> None:
     ("spoil", "told", "advice"),
     [
         (damage, "is damaged", "move it aside"),
+        (damage_dictionaries, "is damaged", "move it aside"),
         (newer, f"has schema version {VERSION + 1}", "Install a newer collector"),
         (foreign, "another program's database", "Name another place"),
     ],
