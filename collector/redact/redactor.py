@@ -161,10 +161,10 @@ class Redactor:
             event["redactions"] = {**(before if isinstance(before, dict) else {}), **counts}
         return counts
 
-    def is_new(self, source: str) -> bool:
-        """Whether this process has redacted nothing of a source yet, as far as it remembers. Asked once per reading: if
-        so, the events before a committed offset are shown again, so that nothing they reveal is missed."""
-        return self._sessions.is_new(source)
+    def meet(self, source: str) -> bool:
+        """Called once per reading of a source. Returns whether it is the first one, as far as this process remembers:
+        then the events before a committed offset are to be shown again, so that nothing they reveal is missed."""
+        return self._sessions.meet(source)
 
     def text(self, text: str) -> str:
         """One string, redacted."""
