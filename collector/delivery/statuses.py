@@ -64,10 +64,9 @@ def verdict_of(
 
 def with_words(answer: Answer, said: bytes | None = None) -> str:
     """The status, and what the receiver says about it, unless that is a page: its body, or what was found in it."""
-    kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
     text = (answer.body if said is None else said).decode("utf-8", "replace")
     words = "".join(letter if letter.isprintable() else " " for letter in text).strip()
-    is_page = kind == "text/html" or words[:1] == "<"
+    is_page = answer.media_type == "text/html" or words[:1] == "<"
     return f"HTTP {answer.status}" + (f": {words}" if words and not is_page else "")
 
 

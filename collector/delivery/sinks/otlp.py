@@ -133,17 +133,16 @@ def _grouped(made: Iterable[tuple[Attributes, Any]]) -> list[Group]:
 
 def _with_words(answer: Answer) -> str:
     """What the receiver says: text, or a Status with a message."""
-    kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
-    return with_words(answer, protobuf.message_of(answer.body) if kind == protobuf.CONTENT_TYPE else None)
+    is_status = answer.media_type == protobuf.CONTENT_TYPE
+    return with_words(answer, protobuf.message_of(answer.body) if is_status else None)
 
 
 def _read_response(answer: Answer) -> Accepted | Retry | Halt:
     """An empty body is a full success. One that cannot be read is not OTLP, but its status still acknowledges."""
-    kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
     body = answer.body.lstrip()
-    if kind == "text/html" or body[:1] == b"<":
+    if answer.media_type == "text/html" or body[:1] == b"<":
         return Halt(f"HTTP {answer.status}, with a page instead of an OTLP response", CHECK_BASE)
-    form = json_form if kind == "application/json" or body[:1] == b"{" else protobuf
+    form = json_form if answer.media_type == json_form.CONTENT_TYPE or body[:1] == b"{" else protobuf
     try:
         rejected, said = form.partial_success(body if form is json_form else answer.body) if body else (0, "")
     except CutShort as error:
