@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from collector.errors import ConfigurationError, SinkHalted
 
 NO_LIBRARY = "The s3 sink needs botocore, which is not installed: pip install 'claude-collector[s3]'."
+WHERE = "They are looked up as in any AWS tool: the environment, ~/.aws, the role of the container or instance."
 NO_REGION = "us-east-1"  # what stores other than Amazon's expect
 
 
@@ -49,6 +50,3 @@ class AwsSignature:
             raise SinkHalted(f"the AWS keys could not be fetched ({type(error).__name__})") from None
         self._sign(frozen, self._service, self._region).add_auth(request)
         return {name: value for name, value in request.headers.items() if name not in headers}
-
-
-WHERE = "They are looked up as in any AWS tool: the environment, ~/.aws, the role of the container or instance."
