@@ -1,4 +1,4 @@
--- Moves what is in `incoming` into `events` (duckdb.sql): each id once, with its row of most output.
+-- Moves what is in `incoming` into `events` (duckdb.sql): each id once, as the row with the most output.
 BEGIN;
 INSERT INTO events
 SELECT fresh.*, CASE WHEN (event->'usage'->'iterations') IS NULL THEN 0 ELSE 1 END AS has_calls
