@@ -144,23 +144,9 @@ def flow_on(
 def leave_out_now(settings: Settings) -> None:
     """Treats everything unsent by now as sent, for the sink whose offsets are in force. Raises StateLocked if an agent
     is running: it does this itself."""
-
-    def nothing_leaves() -> WayOut:
-        raise NotImplementedError
-
     with lock(settings.state_path, "resume") as taken:
-        installation = installation_of(settings)
         state = State(settings.state_path, next(iter(AGENTS)), lock=taken).load()
-        flow = Flow(
-            scope=scope_of(settings),
-            frame=frame_of(settings, installation),
-            capture=capture_of(settings, installation),
-            state=state,
-            way_out=nothing_leaves,
-            committer=committer_of(state, settings),
-            held=held_of(settings),
-        )
-        leave_out_at_once(flow)
+        leave_out_at_once(scope_of(settings), held_of(settings), committer_of(state, settings))
 
 
 def retry_events(settings: Settings, entries: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], str]]:

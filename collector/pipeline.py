@@ -231,8 +231,8 @@ def _judged(
 def _recall(source: Source, position: Position | None, form: AgentFormat, flow: Flow) -> None:
     """Shows the redactor the last events before the committed position, once per source and process: the next line may
     be the answer to a call among them. After that, the redactor remembers by itself; anything earlier is forgotten."""
-    is_new = flow.redactor.is_new(source.key)  # asked in any case: from now on it is not
-    if not is_new or position is None or source.kind.is_document or flow.capture.level == METADATA:
+    is_first = flow.redactor.meet(source.key)  # whether or not there is anything to show
+    if not is_first or position is None or source.kind.is_document or flow.capture.level == METADATA:
         return
     with contextlib.suppress(SkipSource):  # reading the source reports what is wrong with it
         normalize: Normalizer | None = None

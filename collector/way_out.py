@@ -130,7 +130,6 @@ def policy_of(
     # and passing the GIL back and forth at every row cost a fifth of the CPU of a scan.
     return Policy(
         settings.retry,
-        max_wait=settings.retry.max_wait,
         window=settings.sink.window if SINKS[settings.sink_type].needs_url else 1,
         may_halt=may_halt,
         uniform=uniform,

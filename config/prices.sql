@@ -1,4 +1,4 @@
--- What models cost, in billionths of a dollar a token (as of 2026-11-19), and the names they go by.
+-- What models cost, in billionths of a dollar per token (as of 2026-11-19), and the names they go by.
 -- Made by `python -m tests.store.shipped_sql` from collector/store/prices.toml, which names its sources.
 DELETE FROM prices WHERE true;
 INSERT INTO prices VALUES

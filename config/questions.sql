@@ -1,9 +1,9 @@
--- The questions that people ask of their events, for the views of the embedded store (SQLite), of postgresql.sql, of
--- duckdb.sql and of clickhouse.sql alike. The figures are the same in all four, to the micro-dollar.
--- In ClickHouse, SET prefer_column_name_to_alias = 1, cast_keep_nullable = 1.
+-- Common queries. They work on the views of the embedded store (SQLite) and on those of postgresql.sql, duckdb.sql and
+-- clickhouse.sql, and give the same figures in all four, to the micro-dollar.
+-- In ClickHouse, first: SET prefer_column_name_to_alias = 1, cast_keep_nullable = 1
 --
--- Costs are in micro-dollars: `cost_exact` is added up, and rounded once. They leave out models that have no price, which
--- `messages.cost_from = 'unknown'` counts.
+-- Costs are in micro-dollars: `cost_exact` is added up, then rounded once. They leave out messages of models without a
+-- price, which have `cost_from = 'unknown'`.
 
 -- cost_per_user_and_day: What did each person cost, day by day?
 SELECT
@@ -37,7 +37,7 @@ SELECT
     user_name, day, count(*) AS prompts, count(DISTINCT session_id) AS sessions
 FROM events WHERE kind = 'user_prompt' AND origin = 'human' GROUP BY user_name, day ORDER BY user_name, day;
 
--- subagents: What do subagents do, against the conversation they work for?
+-- subagents: How much do subagents do, compared with the main conversation?
 SELECT
     CASE WHEN agent_id IS NULL THEN 'main' ELSE coalesce(agent_type, 'subagent') END AS agent,
     count(DISTINCT agent_id) AS agents, CAST(sum(messages) AS bigint) AS messages,

@@ -136,7 +136,7 @@ def _reach(by: By | None, chosen: Selection) -> str:
 def _rows_by(path: Path, by: By, chosen: Selection, limit: int, table: prices.PriceTable) -> list[dict[str, Any]]:
     with asking(path, table) as connection:
         if by is By.tool:
-            return tool_use.tools_by(connection, "name", chosen)
+            return tool_use.tools(connection, chosen)
         if by is By.session:
             return queries.sessions(connection, chosen, limit=limit + 1 if limit else -1)
         return queries.usage_by(connection, (by.value,), chosen)

@@ -17,6 +17,7 @@ from collector.delivery.credentials import stamps_of
 from collector.errors import ConfigurationError, SinkHalted
 
 NO_LIBRARY = "The s3 sink needs botocore, which is not installed: pip install 'claude-collector[s3]'."
+WHERE = "They are looked up as in any AWS tool: the environment, ~/.aws, the role of the container or instance."
 NO_REGION = "us-east-1"  # what stores other than Amazon's expect
 
 
@@ -64,6 +65,3 @@ class AwsSignature:
         """Looks for keys. botocore reads a file only once, but tools for single sign-on write new keys every hour."""
         self._seen = stamps_of(self._files)  # first: a file that is replaced in between counts as changed
         self._credentials = self._session().get_credentials()
-
-
-WHERE = "They are looked up as in any AWS tool: the environment, ~/.aws, the role of the container or instance."

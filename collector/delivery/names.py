@@ -7,27 +7,20 @@ left running, so a resolver that never answers costs one thread.
 
 from __future__ import annotations
 
-import ipaddress
 import socket
 import threading
 from concurrent.futures import Future
-from contextlib import suppress
+
+from collector.settings.addresses import is_address
 
 Addresses = list[str]
 _asked: dict[tuple[str, int], Future[Addresses]] = {}
 _lock = threading.Lock()
 
 
-def is_number(host: str) -> bool:
-    """Whether the host is an IP address, so that there is no name to look up."""
-    with suppress(ValueError):
-        return bool(ipaddress.ip_address(host))
-    return False
-
-
 def addresses_of(host: str, port: int, seconds: float) -> Addresses:
     """A host's addresses, in the order to try them. Raises OSError if there are none, or no answer comes in time."""
-    if is_number(host):
+    if is_address(host):
         return [host]
     answer = _answer(host, port)
     try:

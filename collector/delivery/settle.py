@@ -55,7 +55,6 @@ class Policy:
     """How hard to try, and whether a sink that refuses one event after another counts as misconfigured."""
 
     retry: RetrySettings
-    max_wait: float = 60.0
     window: int = 4
     may_halt: bool = True
     clock: Callable[[], float] = time.monotonic
@@ -128,7 +127,7 @@ class Settling:
     def _suspect(self, events: list[Sealed], decision: Retry | Halt) -> None:
         """Before giving up on the sink, finds out whether it fails only on these events, however slowly it fails."""
         # A deadline of its own: every canary that is accepted resets the time since which the sink has been failing.
-        deadline = self._policy.clock() + self._policy.max_wait
+        deadline = self._policy.clock() + self._policy.retry.max_wait
         while not self._isolate(events):
             if isinstance(decision, Halt):
                 raise self._halted(decision)
@@ -352,7 +351,7 @@ class Settling:
 
     def _has_waited_enough(self, upcoming: float) -> bool:
         since = self._health.failing_since
-        return since is not None and self._policy.clock() + upcoming - since > self._policy.max_wait
+        return since is not None and self._policy.clock() + upcoming - since > self._policy.retry.max_wait
 
     def _wait(self, state: tenacity.RetryCallState) -> float:
         decision = state.outcome.result() if state.outcome else None

@@ -50,6 +50,11 @@ class Answer(NamedTuple):
     path: str = ""
     events: int = 0
 
+    @property
+    def media_type(self) -> str:
+        """The Content-Type without its parameters, in lower case; empty if there is none."""
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
 
 @dataclass(frozen=True, slots=True)
 class Accepted:

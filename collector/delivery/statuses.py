@@ -66,10 +66,9 @@ def verdict_of(
 
 def with_words(answer: Answer) -> str:
     """The status, and what the receiver says about it: its body, or the title of a page."""
-    kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
     text = answer.body.decode("utf-8", "replace")
     words = "".join(letter if letter.isprintable() else " " for letter in text).strip()
-    if kind == "text/html" or words[:1] == "<":
+    if answer.media_type == "text/html" or words[:1] == "<":
         title = TITLE.search(words)
         words = title[1].strip() if title else ""
     return f"HTTP {answer.status}" + (f": {words}" if words else "")

@@ -64,8 +64,6 @@ class Transport:
         self.address = told(url)
         self.deadline = deadline or settings.connect_timeout + 3 * settings.timeout
         self._url = url.partition("#")[0]
-        self._timeout, self._connect_timeout = settings.timeout, settings.connect_timeout
-        self._encoding = settings.compression
         self._compress = COMPRESSIONS.get(settings.compression)
         self._settings = settings
         self._sign = sign
@@ -80,9 +78,9 @@ class Transport:
         body, headers = request.body, dict(request.headers)
         if body and self._compress is not None:
             body = self._compress(body)
-            headers["Content-Encoding"] = self._encoding
+            headers["Content-Encoding"] = self._settings.compression
             if request.names_encoding:
-                request = request._replace(path=request.path + ENDINGS[self._encoding])
+                request = request._replace(path=request.path + ENDINGS[self._settings.compression])
         url = _with_target(self._url, request)
         if self._sign is not None:
             try:
@@ -96,10 +94,11 @@ class Transport:
                 answer = exchange.send(request.method, url, body, headers)
             return answer, len(body)
         except httpx.ConnectTimeout:
-            return Retry(f"no connection within {self._connect_timeout:g} seconds{self._behind}"), 0
+            return Retry(f"no connection within {self._settings.connect_timeout:g} seconds{self._behind}"), 0
         except httpx.TimeoutException as error:
             has_seen_it = isinstance(error, httpx.ReadTimeout)
-            return Retry(f"no answer within {self._timeout:g} seconds{self._behind}", may_be_poison=has_seen_it), 0
+            reason = f"no answer within {self._settings.timeout:g} seconds{self._behind}"
+            return Retry(reason, may_be_poison=has_seen_it), 0
         except httpx.HTTPError as error:
             if exchange.is_overdue:
                 # Leaves out the extra seconds for the body: a reason is logged only once if its text stays the same.

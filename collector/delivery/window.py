@@ -148,7 +148,7 @@ class Deliverer:
             failure.tell()
             self._observer.waiting()
             if (since := self.health.failing_since) is not None:
-                left = since + self.policy.max_wait - self.policy.clock()
+                left = since + self.policy.retry.max_wait - self.policy.clock()
                 self._observer.failing(self.health.tries, left)
             if self._interrupt.is_set:
                 now = self.policy.clock()

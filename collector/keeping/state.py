@@ -215,25 +215,6 @@ class State:
         if self.entries.get(key) != entry:
             self._put(key, entry)
 
-    def left_out_at(self, key: str = "") -> str:
-        """Up to when a person wanted nothing sent to this sink, or nothing of a source; empty where nobody did."""
-        history = self.about.get("left_out")
-        if not isinstance(history, dict) or self.wanted_at(key):
-            return ""
-        at, now = str(history.get("at", "")), timestamp()
-        return at if at <= now else ""  # a clock that was wrong then would keep back all that is written until then
-
-    @property
-    def has_left_out_all(self) -> bool:
-        """Whether nothing had been sent to this sink when a person asked to leave everything out."""
-        history = self.about.get("left_out")
-        return isinstance(history, dict) and history.get("is_all") is True
-
-    def wanted_at(self, key: str) -> str:
-        """When a person last asked for a source, even for what had been left out until then; empty if nobody did."""
-        asked = self.about.get("wanted")
-        return max(str(asked.get(each, "")) for each in (key, EVERYTHING)) if isinstance(asked, dict) else ""
-
     def note_wanted(self, keys: Iterable[str]) -> None:
         """Remembers that a person wants all of these sources sent."""
         asked = self.about.get("wanted")
@@ -283,6 +264,25 @@ class State:
         self.is_dirty = True
 
     # What only reads
+
+    def left_out_at(self, key: str = "") -> str:
+        """Up to when a person wanted nothing sent to this sink, or nothing of a source; empty where nobody did."""
+        history = self.about.get("left_out")
+        if not isinstance(history, dict) or self.wanted_at(key):
+            return ""
+        at, now = str(history.get("at", "")), timestamp()
+        return at if at <= now else ""  # a clock that was wrong then would keep back all that is written until then
+
+    @property
+    def has_left_out_all(self) -> bool:
+        """Whether nothing had been sent to this sink when a person asked to leave everything out."""
+        history = self.about.get("left_out")
+        return isinstance(history, dict) and history.get("is_all") is True
+
+    def wanted_at(self, key: str) -> str:
+        """When a person last asked for a source, even for what had been left out until then; empty if nobody did."""
+        asked = self.about.get("wanted")
+        return max(str(asked.get(each, "")) for each in (key, EVERYTHING)) if isinstance(asked, dict) else ""
 
     def lag_of(self, source: Source) -> int:
         """The bytes of a source that are not yet committed."""

@@ -144,10 +144,10 @@ class Redactor:
         answers: list[dict[str, Any]] = []
         if session:
             known = session.standing_in(scanned.text)
-            answers = session.answers(event) if PRINTED_RULE not in self._options.disabled else []
-            written = session.note_calls(event, may_describe=scanned.may_describe)
-            if written and PRINTED_RULE not in self._options.disabled:
-                answers = [*answers, *written]
+            answers = session.answers(event)  # to calls of earlier events, so before this event's own are noted
+            answers += session.note_calls(event, may_describe=scanned.may_describe)
+            if PRINTED_RULE in self._options.disabled:
+                answers = []
         if not (scanned.zones or scanned.is_disguised or self._has_fields or known or answers):
             return {}
         told = Told(known, {id(answer) for answer in answers})
@@ -161,10 +161,10 @@ class Redactor:
             event["redactions"] = {**(before if isinstance(before, dict) else {}), **counts}
         return counts
 
-    def is_new(self, source: str) -> bool:
-        """Whether this process has redacted nothing of a source yet, as far as it remembers. Asked once per reading: if
-        so, the events before a committed offset are shown again, so that nothing they reveal is missed."""
-        return self._sessions.is_new(source)
+    def meet(self, source: str) -> bool:
+        """Called once per reading of a source. Returns whether it is the first one, as far as this process remembers:
+        then the events before a committed offset are to be shown again, so that nothing they reveal is missed."""
+        return self._sessions.meet(source)
 
     def text(self, text: str) -> str:
         """One string, redacted."""
@@ -221,7 +221,7 @@ class Redactor:
             if is_told:
                 _mark_answers(segments, marks, told.answers)
             told.note(marks, scanned.texts)
-            found = self._replace(event, segments, marks, deadline, (number, told.known if is_told else []))
+            found = self._replace(event, segments, marks, deadline, number, told.known if is_told else [])
             if not found:
                 break
             findings += found
@@ -308,9 +308,10 @@ class Redactor:
         segments: list[Segment],
         marks: dict[int, list[Mark]],
         deadline: float,
-        round_and_known: tuple[int, list[Known]],
+        number: int,
+        known: list[Known],
     ) -> list[Finding]:
-        number, known = round_and_known
+        """Replaces the marks of one round, and copies of known values; returns what was replaced."""
 
         def check() -> None:
             if self._options.clock() > deadline:

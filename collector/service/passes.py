@@ -185,7 +185,7 @@ class Passes:
     def beat(self, report: dict[str, Any], beat: Beat) -> None:
         """Sends a heartbeat. A failure is kept as the last error and changes nothing else."""
         flow = self.flow
-        seconds = LAST_WORD_SECONDS if beat.is_last else flow.deliverer.policy.max_wait
+        seconds = LAST_WORD_SECONDS if beat.is_last else self.retry.max_wait
         try:
             match send(
                 heartbeat(report, flow.frame, beat), flow, max(seconds, LAST_WORD_SECONDS), is_last=beat.is_last

@@ -39,7 +39,7 @@ def _left_out(flow: Flow) -> str:
     """Leaves out unsent data if a person asked for that. If that fails, returns why nothing may be sent yet."""
     try:
         if is_asked_to_leave_out(flow.state.path):
-            leave_out_unsent(flow)
+            leave_out_unsent(flow.scope, flow.held, flow.committer)
     except StateError as error:  # a failing disk must not end the run: the next look tries again
         return str(error)
     return ""

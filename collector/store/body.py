@@ -9,20 +9,15 @@ from __future__ import annotations
 
 import io
 import math
-import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import orjson
 import zstandard
+from isal import isal_zlib
 
 from collector.store.limits import ReceiverLimits
 from collector.store.rows import NOT_JSON, Rejected, Row, from_line, from_value
-
-try:
-    from isal import isal_zlib as inflate
-except ImportError:  # no wheel for this platform: zlib has the same interface and is a few times slower
-    inflate = zlib  # type: ignore[misc]
 
 NDJSON = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines"})
 JSON = frozenset({"application/json"})
@@ -31,7 +26,7 @@ GZIP_WINDOW, ZLIB_WINDOW, RAW_WINDOW = 31, 15, -15
 ZSTD_WINDOW_BYTES = 1 << 23
 CHUNK_BYTES = 1 << 16
 PIECE_BYTES = 1 << 12
-BROKEN: Any = (zlib.error, inflate.error, zstandard.ZstdError, EOFError)
+BROKEN: Any = (isal_zlib.error, zstandard.ZstdError, EOFError)
 
 
 class Refusal(Exception):
@@ -119,7 +114,7 @@ def _from_deflate(body: bytes, encoding: str) -> Iterator[bytes]:
         window = ZLIB_WINDOW if is_zlib else RAW_WINDOW
     at = 0
     while at < len(body) or not at:
-        unpacker = inflate.decompressobj(window)
+        unpacker = isal_zlib.decompressobj(window)
         while not unpacker.eof:
             # In small pieces: each member copies the rest for the next one, and there may be 800,000 empty members.
             piece = body[at : at + PIECE_BYTES]

@@ -35,15 +35,11 @@ DIMENSIONS = {
     "host": "coalesce(host_name, host_id, '')",
     "user": "coalesce(user, '')",
     "agent": "agent",
-    "branch": "coalesce(git_branch, '')",
-    "version": "coalesce(client_version, '')",
-    "labels": "coalesce(labels, '')",
-    "hour_of_week": f"CASE WHEN hour = '' THEN '' ELSE strftime('%w', {DAY}) || ' ' || substr(hour, 12, 2) END",
 }
 # The dimensions that the totals by day and place know; those totals are a twentieth of the ones by hour and session.
-BY_DAY = frozenset({"day", "week", "month", "model", "project", "host", "user", "agent", "labels"})
-OF_PLACE = frozenset({"project", "host", "user", "agent", "labels"})
-SAYS_WHEN = frozenset({"day", "week", "month", "hour_of_week"})
+BY_DAY = frozenset({"day", "week", "month", "model", "project", "host", "user", "agent"})
+OF_PLACE = frozenset({"project", "host", "user", "agent"})
+SAYS_WHEN = frozenset({"day", "week", "month"})
 
 
 class Selection(NamedTuple):
@@ -217,35 +213,29 @@ FROM {source} WHERE {is_so} AND {chosen.where(has_model=True)} GROUP BY 1
     return {row["key"]: row["sessions"] for row in rows_of(connection, text, chosen)}
 
 
-def activity_by(connection: sqlite3.Connection, dimensions: tuple[str, ...]) -> Rows:
-    """What happened besides tokens: events, prompts, sessions, lines, errors. None of these has a model."""
-    keys = "".join(f"{DIMENSIONS[name]} AS {name}, " for name in dimensions)
-    group = f"GROUP BY {', '.join(map(str, range(1, len(dimensions) + 1)))}" if dimensions else ""
-    text = f"""
-SELECT {keys}
-    coalesce(sum(events), 0) AS events, coalesce(sum(bytes), 0) AS bytes, coalesce(sum(prompts), 0) AS prompts,
+def extent(connection: sqlite3.Connection) -> dict[str, Any]:
+    """How much there is in the store: events, their sizes when sent, sessions, and the first and the last time."""
+    text = """
+SELECT
+    coalesce(sum(events), 0) AS events, coalesce(sum(bytes), 0) AS bytes,
     count(DISTINCT CASE WHEN events > mentions THEN session_id END) AS sessions,
-    coalesce(sum(api_errors), 0) AS api_errors, coalesce(sum(compactions), 0) AS compactions,
-    coalesce(sum(lines_added), 0) AS lines_added, coalesce(sum(lines_removed), 0) AS lines_removed,
     min(first_time) AS first_time, max(last_time) AS last_time
 FROM activity_totals JOIN contexts ON contexts.number = activity_totals.context
-{group} {group.replace("GROUP", "ORDER")}
-"""  # noqa: S608
-    return rows_of(connection, text)
+"""
+    return rows_of(connection, text)[0]
 
 
 def activity(connection: sqlite3.Connection, chosen: Selection) -> dict[str, Any]:
-    """The fast half of `activity_by`, as one total: without times and sizes."""
-    sessions = f"{_source('session', (), chosen)} WHERE active"
-    if chosen.session is not None:
-        sessions = f"{_source('activity', (), chosen)} WHERE events > mentions"
+    """What happened besides tokens: events, prompts, sessions, lines, errors. None of these has a model."""
     text = f"""
 SELECT
     coalesce(sum(events), 0) AS events, coalesce(sum(prompts), 0) AS prompts,
     coalesce(sum(api_errors), 0) AS api_errors, coalesce(sum(compactions), 0) AS compactions,
     coalesce(sum(lines_added), 0) AS lines_added, coalesce(sum(lines_removed), 0) AS lines_removed,
     (
-        SELECT count(*) FROM (SELECT DISTINCT session_id FROM {sessions} AND {chosen.where()})
+        SELECT count(*) FROM (
+            SELECT DISTINCT session_id FROM {_source("session", (), chosen)} WHERE active AND {chosen.where()}
+        )
     ) AS sessions
 FROM {_source("activity", (), chosen)} WHERE {chosen.where()}
 """  # noqa: S608

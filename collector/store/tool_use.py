@@ -11,24 +11,16 @@ import sqlite3
 
 import orjson
 
-from collector.store.queries import BY_DAY, DIMENSIONS, EVERYTHING, Rows, Selection, rows_of
+from collector.store.queries import DIMENSIONS, EVERYTHING, Rows, Selection, rows_of
 
 KEYS = {"name": "name", "target": "target"}
-# Single calls in the shape of call_days, for dimensions that a day and a place do not have.
-SINGLE_CALLS = """(
-    SELECT context, coalesce(substr(time, 1, 13), '') AS hour, coalesce(name, '') AS name,
-        coalesce(target, '') AS target, 1 AS calls, ok IS NOT NULL AS answered, coalesce(ok = 0, 0) AS failed,
-        coalesce(duration_ms, 0) AS duration_ms, duration_ms IS NOT NULL AS timed,
-        coalesce(duration_from = 'computed', 0) AS computed, duration_ms AS durations
-    FROM call_totals
-) AS calls JOIN contexts ON contexts.number = calls.context"""
 DAYS = "(SELECT day AS hour, call_days.* FROM call_days) AS calls"
 
 
-def tools_by(connection: sqlite3.Connection, dimension: str = "name", chosen: Selection = EVERYTHING) -> Rows:
-    """Tool calls, how many failed and how long they took, by `name`, `target` or a dimension of queries.py. `p50_ms`
-    and `p95_ms` cover the calls that have a duration; `computed` is how many of these were computed."""
-    rows = timed_calls(connection, (dimension,), chosen)
+def tools(connection: sqlite3.Connection, chosen: Selection = EVERYTHING) -> Rows:
+    """The calls of each tool, how many failed and how long they took. `p50_ms` and `p95_ms` cover the calls that have a
+    duration; `computed` is how many of these were computed."""
+    rows = timed_calls(connection, ("name",), chosen)
     for row in rows:
         durations = sorted(row.pop("durations"))
         row["p50_ms"], row["p95_ms"] = within(durations, 50), within(durations, 95)
@@ -77,9 +69,7 @@ ORDER BY {", ".join(map(str, range(1, len(dimensions) + 1)))}
 
 
 def _source(dimensions: tuple[str, ...], chosen: Selection) -> str:
-    """The totals by day, joined with places if they matter, or else the single calls."""
-    if chosen.session is not None or not set(dimensions) <= {*BY_DAY, *KEYS} - {"model"}:
-        return SINGLE_CALLS
+    """The totals by day, joined with places if they matter."""
     is_anywhere = set(dimensions) <= {*KEYS, "day", "week", "month"}
     if is_anywhere and not any((chosen.project, chosen.host, chosen.user, chosen.agent)):
         return DAYS

@@ -42,21 +42,21 @@ class Sizes(NamedTuple):
 def info(database: Path) -> dict[str, Any]:
     """What a person wants to know about the store; raises StoreError."""
     with asking(database) as connection:
-        activity = queries.activity_by(connection, ())[0]
+        whole = queries.extent(connection)
         known = dict(connection.execute("SELECT name, value FROM settings"))
         sizes = sizes_of(database, connection)
         packed = connection.execute("SELECT coalesce(sum(length(body)), 0) FROM packed_bodies").fetchone()[0]
-        events = activity["events"]
+        events = whole["events"]
         return {
             "database": str(database),
             "version": connection.execute("PRAGMA user_version").fetchone()[0],
             "bytes": sizes.total,
             "free_bytes": sizes.free,
             "events": events,
-            "sessions": activity["sessions"],
-            "first_time": activity["first_time"],
-            "last_time": activity["last_time"],
-            "bytes_sent": activity["bytes"],
+            "sessions": whole["sessions"],
+            "first_time": whole["first_time"],
+            "last_time": whole["last_time"],
+            "bytes_sent": whole["bytes"],
             "bytes_of_bodies": packed,
             "bytes_an_event": round((sizes.total - sizes.free) / events) if events else None,
             "prices": known.get("prices"),

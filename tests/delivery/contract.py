@@ -23,7 +23,7 @@ from collector.delivery.sink import Sink as SinkProtocol
 from collector.delivery.transport import Transport
 from collector.delivery.window import Deliverer
 from collector.settings.options import SinkSettings
-from tests.delivery.sending import QUICK
+from tests.delivery.sending import patient
 from tests.sink import Answer, Request, Sink
 
 
@@ -99,4 +99,4 @@ def deliverer(server: Server, credentials: Credentials | None = None, url: str =
     """A deliverer that posts to this server over a real transport with these options."""
     transport = Transport(SinkSettings(**options), url or server.sink.url, credentials)
     server.transports.append(transport)
-    return Deliverer(Channel(server.receiving.make(), transport), Policy(QUICK, window=1, max_wait=20.0))
+    return Deliverer(Channel(server.receiving.make(), transport), Policy(patient(20.0), window=1))

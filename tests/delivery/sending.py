@@ -21,6 +21,11 @@ QUICK = RetrySettings(initial_interval=0.001, max_interval=0.002)
 Rule = Callable[[list[str]], httpx.Response]
 
 
+def patient(seconds: float) -> RetrySettings:
+    """Quick tries, for at most this long."""
+    return QUICK.model_copy(update={"max_wait": seconds})
+
+
 def sealed(name: str, size: int = 0) -> Sealed:
     return Sealed(name, orjson.dumps({"id": name, "text": "x" * size}), {})
 

@@ -18,9 +18,9 @@ from collector.errors import SinkHalted, SinkUnavailable
 from collector.flow.batch import Batch
 from collector.flow.observer import UNOBSERVED, Observer, Unobserved
 from collector.flow.outcome import Sealed
-from collector.settings.options import RetrySettings, SinkSettings
+from collector.settings.options import SinkSettings
+from tests.delivery.sending import patient
 
-QUICK = RetrySettings(initial_interval=0.001, max_interval=0.002)
 NEVER = 3600.0  # seconds between two polls: a caller that is told in time was woken for it
 PATIENCE = 30.0
 
@@ -39,7 +39,7 @@ def deliverer(
     observer: Observer = UNOBSERVED,
 ) -> Deliverer:
     transport = Transport(SinkSettings(compression="none"), "http://localhost/in", None, httpx.MockTransport(answer))
-    policy = Policy(QUICK, window=window, max_wait=max_wait)
+    policy = Policy(patient(max_wait), window=window)
     return Deliverer(Channel(HttpSink(), transport), policy, observer=observer, poll=NEVER)
 
 

@@ -32,7 +32,7 @@ from collector.flow.outcome import Sealed
 from collector.settings.options import SinkSettings
 from tests.delivery import otlp_page
 from tests.delivery.otlp_receiver import decoded, plain, records_of
-from tests.delivery.sending import QUICK, batch, names
+from tests.delivery.sending import batch, names, patient
 from tests.sink import Request
 
 SAMPLES = [json.loads(line) for line in Path("config/sample-events.ndjson").read_text().splitlines()]
@@ -300,7 +300,7 @@ def test_every_answer_is_classified_as_otlp_defines_it(
 
 def deliverer(answer: Any) -> Deliverer:
     transport = Transport(SinkSettings(compression="none"), "http://localhost", None, httpx.MockTransport(answer))
-    return Deliverer(Channel(OtlpSink(), transport), Policy(QUICK, window=1, max_wait=5.0))
+    return Deliverer(Channel(OtlpSink(), transport), Policy(patient(5.0), window=1))
 
 
 def test_unnamed_rejections_quarantine_the_whole_batch_and_nothing_is_resent() -> None:

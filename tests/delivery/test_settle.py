@@ -23,12 +23,12 @@ from collector.flow.interrupt import Interrupt
 from collector.flow.outcome import Sealed
 from collector.flow.receipt import Receipt
 from collector.settings.options import RetrySettings
-from tests.delivery.sending import QUICK, Receiver, answering, batch, channel, failing_on, names, taking
+from tests.delivery.sending import QUICK, Receiver, answering, batch, channel, failing_on, names, patient, taking
 
 Answering = Callable[[httpx.Request], httpx.Response]
 
 
-PATIENT = Policy(QUICK, max_wait=5.0, window=1)
+PATIENT = Policy(patient(5.0), window=1)
 
 
 def settling(
@@ -45,7 +45,7 @@ def settle(receiver: Answering, *batches: Batch, policy: Policy = PATIENT, sink:
 
 
 def waiting_at_most(seconds: float) -> Policy:
-    return Policy(QUICK, max_wait=seconds, window=1)
+    return Policy(patient(seconds), window=1)
 
 
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
@@ -84,7 +84,7 @@ def test_a_sink_that_fails_batch_after_batch_is_asked_less_and_less_often() -> N
         return high
 
     clock = itertools.count()
-    policy = Policy(RetrySettings(), max_wait=4, window=1, clock=lambda: next(clock), uniform=at_most)
+    policy = Policy(RetrySettings(max_wait=4), window=1, clock=lambda: next(clock), uniform=at_most)
     health, way = Health(policy.clock), channel(Receiver(lambda _: httpx.Response(503)))
     waiting = Waiting(Interrupt(), lambda: next(clock) * 1e6)
     for _ in range(2):

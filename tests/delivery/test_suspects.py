@@ -16,7 +16,7 @@ from collector.delivery.settle import Policy, Settling
 from collector.delivery.waiting import Waiting
 from collector.errors import SinkHalted, SinkUnavailable
 from collector.flow.interrupt import Interrupt
-from tests.delivery.sending import QUICK, Receiver, batch, channel, failing_on, names
+from tests.delivery.sending import QUICK, Receiver, batch, channel, failing_on, names, patient
 from tests.delivery.test_settle import PATIENT, settle, waiting_at_most
 
 
@@ -140,7 +140,7 @@ def test_an_event_on_which_a_healthy_sink_fails_slowly_is_quarantined_too() -> N
         passed += 20.0 if "e3" in ids else 0.1
         return httpx.Response(504 if "e3" in ids else 200)
 
-    policy = Policy(QUICK, max_wait=60.0, window=1, clock=lambda: time.monotonic() + passed)
+    policy = Policy(patient(60.0), window=1, clock=lambda: time.monotonic() + passed)
     first, second = settle(Receiver(rule), batch("good"), batch(*names(9)), policy=policy)
     assert first.refused == []
     assert [thing.id for thing in second.refused] == ["e3"]

@@ -16,7 +16,7 @@ from collector.flow.batch import Batch
 from collector.flow.interrupt import Interrupt
 from collector.flow.observer import Unobserved
 from collector.flow.receipt import Receipt
-from tests.delivery.sending import QUICK, Receiver, answering, batch, channel, sealed, taking
+from tests.delivery.sending import Receiver, answering, batch, channel, patient, sealed, taking
 
 PATIENCE = 30.0  # seconds; only a failing test waits this long
 
@@ -24,7 +24,7 @@ PATIENCE = 30.0  # seconds; only a failing test waits this long
 def deliverer(
     receiver: Callable[[httpx.Request], httpx.Response], *, window: int = 1, max_wait: float = 5.0, **parts: object
 ) -> Deliverer:
-    return Deliverer(channel(receiver), Policy(QUICK, window=window, max_wait=max_wait), **parts)  # type: ignore[arg-type]
+    return Deliverer(channel(receiver), Policy(patient(max_wait), window=window), **parts)  # type: ignore[arg-type]
 
 
 def test_receipts_come_in_order_even_if_answers_do_not() -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import jsonschema
 
-from collector.flow.event import json_schema
 from collector.settings import machine_id
 from tests.agent import Agent
 from tests.build import Home
+from tests.flow.event_schema import json_schema
 from tests.sink import Sink
 
 

@@ -23,7 +23,7 @@ from collector.flow.interrupt import Interrupt
 from collector.flow.outcome import Sealed
 from collector.flow.receipt import Receipt
 from collector.settings.options import SinkSettings
-from tests.delivery.sending import QUICK
+from tests.delivery.sending import patient
 from tests.engines import ask_chdb as chdb
 from tests.engines import running
 from tests.engines.corpus import DEATHS, SMALL, Corpus, deliver_through_kills, made, report_of
@@ -63,7 +63,7 @@ def send(name: str, url: str, *events: Sealed, sign: Any = None, **own: Any) -> 
     chosen: SinkType[Any] = SINKS[name]
     batch = Batch(events=list(events), places=[("s", number) for number in range(len(events))])
     transport = Transport(SinkSettings(), url, sign=sign)
-    policy = Policy(QUICK, window=1, max_wait=5.0)
+    policy = Policy(patient(5.0), window=1)
     [receipt] = Deliverer(Channel(chosen.make(chosen.options(**own)), transport), policy).deliver([batch])
     transport.close()
     return receipt

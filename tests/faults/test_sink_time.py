@@ -45,8 +45,8 @@ class Clock(threading.Event):
 def deliverer(answer: Callable[[httpx.Request], httpx.Response], clock: Clock, max_wait: float) -> Deliverer:
     transport = Transport(SinkSettings(compression="none"), "http://localhost/", None, httpx.MockTransport(answer))
     channel = Channel(HttpSink(clock=lambda: WALL - 1000 + clock.now), transport, clock=clock)
-    retry = RetrySettings(initial_interval=0.5, max_interval=LONGEST)
-    policy = Policy(retry, window=1, max_wait=max_wait, clock=clock)
+    retry = RetrySettings(initial_interval=0.5, max_interval=LONGEST, max_wait=max_wait)
+    policy = Policy(retry, window=1, clock=clock)
     return Deliverer(channel, policy, interrupt=Interrupt(lambda: clock))
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from collector.agents.claude_code import places
-from collector.flow.event import KINDS, json_schema, open_schema
+from collector.flow.event import KINDS
 from collector.flow.outcome import Skip
 from collector.flow.reasons import SKIPPED_LINES
 from tests.agents.claude_code.reader import context, normalized, outcome
@@ -27,6 +27,7 @@ from tests.agents.claude_code.samples import (
     STATS,
     WORKFLOW_RUN,
 )
+from tests.flow.event_schema import json_schema, open_schema
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 STRICT_PATH = REPOSITORY / "collector" / "flow" / "event.strict.schema.json"

@@ -7,11 +7,12 @@ from typing import Any
 
 import jsonschema
 
-from collector.flow.event import KINDS, SCHEMA, json_schema, open_schema
+from collector.flow.event import KINDS, SCHEMA
 from tests.agents.claude_code.reader import normalized
 from tests.agents.claude_code.samples import ALL_RECORDS
 from tests.flow import privacy_page
 from tests.flow.event_pages import OPEN_PATH, PAGE_PATH, STRICT_PATH, page_text, schema_text
+from tests.flow.event_schema import json_schema, open_schema
 
 
 def objects(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:

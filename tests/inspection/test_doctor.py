@@ -12,11 +12,11 @@ import jsonschema
 import pytest
 
 from collector.delivery import sink as sink_seam
-from collector.flow.event import json_schema
 from collector.inspection.doctor import of_services
 from collector.inspection.sink_checks import clock
 from tests.agent import Agent, Result
 from tests.build import Home
+from tests.flow.event_schema import json_schema
 from tests.sink import Answer, Sink, redirect, rejecting
 from tests.tls import Authority
 

@@ -187,12 +187,12 @@ class World:
         state = State(self.state_path, FORM.name, self.journal_from).load()
         mock = httpx.MockTransport(answer or self.sink)
         channel = Channel(HttpSink(), Transport(self.sink_settings, "http://localhost/", None, mock))
-        retry = RetrySettings(initial_interval=0.0001, max_interval=0.0002, poison_tries=2)
+        retry = RetrySettings(initial_interval=0.0001, max_interval=0.0002, max_wait=0.0, poison_tries=2)
         way_out = WayOut(
             redactor=self.redactor,
             limits=BatchLimits(BATCH_EVENTS, 100_000, 60.0),
             max_event_bytes=50_000,
-            deliverer=Deliverer(channel, Policy(retry, window=WINDOW, max_wait=0.0)),
+            deliverer=Deliverer(channel, Policy(retry, window=WINDOW)),
         )
         return Flow(
             scope=scope or scope_of(root_of(self.root, "claude"), home=self.home),

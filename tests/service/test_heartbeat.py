@@ -12,10 +12,10 @@ import pytest
 
 from collector import settings
 from collector.delivery.sinks.registry import SINKS
-from collector.flow.event import json_schema
 from collector.service.figures import Problem
 from tests.agent import Agent
 from tests.build import Home
+from tests.flow.event_schema import json_schema
 from tests.service.process import serving
 from tests.service.steps import Clock, Steps
 from tests.sink import Answer, Event, Sink

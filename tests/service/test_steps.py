@@ -235,7 +235,7 @@ def test_new_sources_are_found_while_the_sink_is_down(home: Home, sink: Sink, st
 def test_a_sink_that_is_down_is_retried_ever_less_often_even_with_max_wait_zero(
     home: Home, sink: Sink, steps: Steps, clock: Clock
 ) -> None:
-    assert steps.service.flow.deliverer.policy.max_wait == 0.0
+    assert steps.service.settings.retry.max_wait == 0.0
     sink.then = Answer(503)
     home.session().prompt("one")
     for _ in range(8):

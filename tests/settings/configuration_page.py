@@ -32,7 +32,7 @@ def page_text() -> str:
 
 
 def exit_codes() -> Iterator[str]:
-    """The table of exit codes; README has it too."""
+    """The table of exit codes."""
     yield "| code | means |"
     yield "|---|---|"
     yield from (f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items())

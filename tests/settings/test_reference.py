@@ -17,7 +17,7 @@ from collector.settings import with_sinks
 from collector.settings.model import section_of
 from collector.settings.options import SinkSettings
 from collector.settings.reference import Whereabouts, commented
-from tests.settings.configuration_page import PAGE_PATH, exit_codes, page_text
+from tests.settings.configuration_page import PAGE_PATH, page_text
 from tests.settings.test_sinks import PAINTED
 
 ENTRY = re.compile(r"(?:# )?(\w+ = .*|\[\[?[\w.]+\]\]?)$")
@@ -83,10 +83,6 @@ def test_the_shipped_configuration_file_is_current() -> None:
 def test_the_configuration_page_is_current() -> None:
     """To update it, run `python -m tests.settings.configuration_page`."""
     assert PAGE_PATH.read_text() == page_text()
-
-
-def test_the_readme_lists_the_current_exit_codes() -> None:
-    assert "\n".join(exit_codes()) in (Path(__file__).parents[2] / "README.md").read_text()
 
 
 def test_the_exit_code_of_every_error_is_documented() -> None:

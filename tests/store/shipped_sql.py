@@ -146,12 +146,12 @@ def tables(name: str, columns: str, names: list[str]) -> str:
     ]
     listed = ",\n".join(f"    {column} {kind}" for column, kind in list(zip(names, kinds, strict=True))[1:])
     return (
-        "-- One row an event, with what reports ask for, and the event as it was sent.\n"
+        "-- One row per event: the columns that reports use, and the event as it was sent.\n"
         f"CREATE TABLE events (\n    id text PRIMARY KEY,\n{listed},\n    event {document} NOT NULL,\n"
         "    has_calls integer NOT NULL\n);\n\n"
         "-- Which session was forked from which. A fork of a fork names both.\n"
         "CREATE TABLE forks (session_id text, parent_session_id text, PRIMARY KEY (session_id, parent_session_id));\n\n"
-        "-- What models cost: prices.sql fills these, and may be run again whenever it has changed.\n" + price_tables()
+        "-- What models cost. prices.sql fills these; run it again whenever it has changed.\n" + price_tables()
     )
 
 
@@ -168,7 +168,7 @@ def price_rows() -> str:
     rows = ",\n".join("    " + values(price) for price in table.prices)
     names = ",\n".join("    " + values(pair) for pair in table.names)
     return (
-        f"-- What models cost, in billionths of a dollar a token (as of {table.checked}), and the names they go by.\n"
+        f"-- What models cost, in billionths of a dollar per token (as of {table.checked}), and the names they go by.\n"
         "-- Made by `python -m tests.store.shipped_sql` from collector/store/prices.toml, which names its sources.\n"
         f"DELETE FROM prices WHERE true;\nINSERT INTO prices VALUES\n{rows};\n\n"
         f"DELETE FROM price_names WHERE true;\nINSERT INTO price_names VALUES\n{names};\n"

@@ -13,7 +13,7 @@ from collector.store import queries
 from collector.store.prices import micros
 from collector.store.queries import Selection
 from collector.store.report import asking, summarize
-from collector.store.tool_use import tools_by
+from collector.store.tool_use import tools
 from collector.store.totals import CALLED
 from collector.store.writer import Writer
 from tests.store.sample_set import sample_events
@@ -230,38 +230,37 @@ def test_a_duration_is_the_recorded_one_or_else_the_time_to_the_result(database:
         ("Write", None, None, None),
     ]
     with asking(database) as connection:
-        by_name = {row["name"]: row for row in tools_by(connection)}
+        by_name = {row["name"]: row for row in tools(connection)}
     assert (by_name["Read"]["failed"], by_name["Read"]["p95_ms"], by_name["Read"]["computed"]) == (1, 2125, 1)
 
 
 @pytest.mark.parametrize("chosen", [Selection(), Selection(since="2026-03-02"), Selection(project="-work-shop")])
-def test_totals_by_day_agree_with_the_hours_and_the_calls(tmp_path: Path, chosen: Selection) -> None:
+def test_totals_by_day_agree_with_the_hours_and_single_calls(tmp_path: Path, chosen: Selection) -> None:
     asked(tmp_path / "events.db", "SELECT 1", *{each["id"]: each for each in sample_events()}.values())
     with asking(tmp_path / "events.db") as connection:
-        by_day, by_call = (tools_by(connection, dimension, chosen) for dimension in ("agent", "version"))
-        whole = [sum(row[name] or 0 for row in rows) for rows in (by_day, by_call) for name in CALLED]
         sessions = [row["session_id"] for row in queries.sessions(connection, chosen, limit=-1)]
         used = queries.usage_by(connection, ("session",), chosen)
         by_project = queries.sessions_with_usage(connection, "project", chosen)
-        assert whole[: len(CALLED)] == whole[len(CALLED) :]
         assert queries.activity(connection, chosen)["sessions"] == len(sessions) > 1
         assert sum(by_project.values()) >= len(used) > 1
-        alone = tools_by(connection, "name", chosen._replace(session=sessions[0]))
-        assert [row["p95_ms"] for row in alone] == [
-            exact(connection, row["name"], sessions[0], chosen.since) for row in alone
-        ]
+        by_name = {
+            row["name"]: tuple(row[name] or 0 for name in (*CALLED, "p95_ms")) for row in tools(connection, chosen)
+        }
+        assert by_name == one_by_one(connection, chosen)
 
 
-def exact(connection: sqlite3.Connection, name: str, session: str, since: str) -> int | None:
-    """The 95th percentile, computed in SQL."""
+def one_by_one(connection: sqlite3.Connection, chosen: Selection) -> dict[str, tuple[int, ...]]:
+    """The figures of each tool, computed in SQL from the single calls."""
     text = """
-SELECT min(duration_ms) FROM (
-    SELECT duration_ms, row_number() OVER (ORDER BY duration_ms) * 100 >= count(*) OVER () * 95 AS is_beyond
-    FROM tool_calls WHERE name = ? AND session_id = ? AND time >= ? AND duration_ms IS NOT NULL
-) WHERE is_beyond
+SELECT name, count(*), count(ok), coalesce(sum(ok = 0), 0), coalesce(sum(duration_ms), 0), count(duration_ms),
+    coalesce(sum(duration_from = 'computed'), 0), coalesce(min(duration_ms) FILTER (WHERE place * 100 >= timed * 95), 0)
+FROM (
+    SELECT *, count(duration_ms) OVER (PARTITION BY name) AS timed,
+        row_number() OVER (PARTITION BY name ORDER BY duration_ms IS NULL, duration_ms) AS place
+    FROM tool_calls WHERE day >= :since AND (:project IS NULL OR project = :project)
+) GROUP BY name
 """
-    found: int | None = connection.execute(text, (name, session, since)).fetchone()[0]
-    return found
+    return {name: tuple(figures) for name, *figures in connection.execute(text, chosen.parameters)}
 
 
 def test_calls_are_told_apart_by_server_skill_and_agent(database: Path) -> None:
@@ -290,12 +289,3 @@ def test_redactions_are_counted_by_rule(database: Path) -> None:
         found = queries.redactions(connection)
         assert queries.redactions(connection, queries.Selection(since="2026-03-02")) == []
     assert [tuple(row.values()) for row in found] == [("jwt", 3, 2), ("aws-access-key-id", 1, 1)]
-
-
-def test_activity_and_tokens_are_known_by_hour_of_the_week(database: Path) -> None:
-    asked(database, "SELECT 1", reply("msg-1", 5), event(origin="human"))  # a Sunday, 10:00
-    with asking(database) as connection:
-        (tokens,) = queries.usage_by(connection, ("hour_of_week",))
-        (activity,) = queries.activity_by(connection, ("hour_of_week",))
-    assert (tokens["hour_of_week"], tokens["output_tokens"]) == ("0 10", 5)
-    assert (activity["hour_of_week"], activity["prompts"], activity["sessions"]) == ("0 10", 1, 1)

@@ -9,7 +9,8 @@ from typing import Any
 import httpx
 from jsonschema import Draft202012Validator
 
-from collector.flow.event import SCHEMA, json_schema
+from collector.flow.event import SCHEMA
+from tests.flow.event_schema import json_schema
 from tests.store.samples import Client, event, lines
 
 DOCUMENT: dict[str, Any] = json.loads((resources.files("collector.store") / "openapi.json").read_text())

@@ -23,13 +23,13 @@ from typing import Any
 import pytest
 
 from collector.delivery.sinks.clickhouse import ClickHouseSink
-from collector.flow.event import json_schema
 from collector.flow.outcome import Sealed
 from collector.store import prices, queries
 from collector.store.prices import micros
 from collector.store.report import asking
 from collector.store.writer import Writer
 from tests.engines import ask_chdb as chdb
+from tests.flow.event_schema import json_schema
 from tests.store.sample_set import SAMPLE, sample_events
 from tests.store.samples import Event, event, reply, row_of
 from tests.store.shipped_sql import CONFIG, FILES, shipped

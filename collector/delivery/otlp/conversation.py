@@ -25,6 +25,9 @@ GIVEN = frozenset({"task", "peer"})  # origins of the records that begin a subag
 GOES_ON = frozenset({"", "tool_use", "pause_turn"})  # stop reasons after which the model is asked again
 # Kinds that follow an answer and never stand between its rows.
 FOLLOWS_AN_ANSWER = frozenset({"user_prompt", "user_context", "hook", "session_cost", "compaction", "api_error"})
+# The attributes of a record that its span has too.
+ON_REQUESTS = frozenset({"session.id", "prompt.id", "request_id", "agent_id", "speed", "status_code", "error.type"})
+ON_CALLS = frozenset({"success", "duration_ms", "collector.tool.exit_code", "collector.tool.denied_by"})
 ASKS = frozenset({"user_prompt", "user_context", "tool_result", "api_request"})
 
 
@@ -246,10 +249,6 @@ class Conversation:
         failed = [_exception(time, str(attributes["error.type"]), said)]
         self.asked_at = time
         return [Completed(self.resource, Span(*ids, "chat", CLIENT, start, time, attributes, failed, said))]
-
-
-ON_REQUESTS = frozenset({"session.id", "prompt.id", "request_id", "agent_id", "speed", "status_code", "error.type"})
-ON_CALLS = frozenset({"success", "duration_ms", "collector.tool.exit_code", "collector.tool.denied_by"})
 
 
 def span_id(kind: str, name: str) -> bytes:

@@ -116,7 +116,7 @@ def _read_receipt(answer: Answer) -> Accepted | TooLarge | Retry:
     except ValueError:
         return Accepted()
     if not isinstance(receipt, dict):
-        is_html = body[:1] == b"<" and "text/html" in answer.headers.get("content-type", "").lower()
+        is_html = body[:1] == b"<" and answer.media_type == "text/html"
         return Accepted(remark=PAGE if is_html or PAGE_BEGINS.match(body) else "")
     named, unnamed = _rejected(receipt.get("rejected"))
     accepted, duplicates = _count(receipt.get("accepted")), _count(receipt.get("duplicate"))

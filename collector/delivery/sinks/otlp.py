@@ -112,7 +112,7 @@ class OtlpSink:
         return verdict
 
     def _failure(self, answer: Answer) -> Retry | TooLarge | Refused | Halt:
-        if _kind(answer) == protobuf.CONTENT_TYPE:
+        if answer.media_type == protobuf.CONTENT_TYPE:
             answer = answer._replace(body=protobuf.message_of(answer.body))
         if answer.status in RETRIED:
             return Retry(with_words(answer), retry_after(answer.headers, self._clock()), answer.status in GATEWAYS)
@@ -134,16 +134,12 @@ def _grouped(made: Iterable[tuple[Attributes, Any]]) -> list[Group]:
     return list(groups.values())
 
 
-def _kind(answer: Answer) -> str:
-    return str(answer.headers.get("content-type", "").partition(";")[0].strip().lower())
-
-
 def _read_response(answer: Answer) -> Accepted | Retry | Halt:
     """An empty body is a full success. One that cannot be read is not OTLP, but its status still acknowledges."""
-    kind, body = _kind(answer), answer.body.lstrip()
-    if kind == "text/html" or body[:1] == b"<":
+    body = answer.body.lstrip()
+    if answer.media_type == "text/html" or body[:1] == b"<":
         return Halt(f"HTTP {answer.status}, with a page instead of an OTLP response", CHECK_BASE)
-    form = json_form if kind == "application/json" or body[:1] == b"{" else protobuf
+    form = json_form if answer.media_type == json_form.CONTENT_TYPE or body[:1] == b"{" else protobuf
     try:
         rejected, said = form.partial_success(body if form is json_form else answer.body) if body else (0, "")
     except CutShort as error:

@@ -3,7 +3,7 @@ values found with certainty.
 
 In memory only, and bounded: the last SESSIONS read, and of each the last CALLS and VALUES noted. Nothing of it reaches
 the state file. When reading resumes after a committed offset, following a restart, the pipeline shows it the last lines
-before that offset again (`is_new`), so that calls and values from that close by are not forgotten.
+before that offset again (`Sessions.meet`), so that calls and values from that close by are not forgotten.
 """
 
 from __future__ import annotations
@@ -133,13 +133,13 @@ class Sessions:
             self._latest = (name, session)
         return session
 
-    def is_new(self, source: str) -> bool:
-        """Whether this process has read nothing of a source yet, as far as it remembers. Asking makes it known."""
+    def meet(self, source: str) -> bool:
+        """Notes that a source is read; returns whether this is the first time, as far as this process remembers."""
         with self._lock:
-            is_new = source not in self._sources
+            is_first = source not in self._sources
             self._sources.pop(source, None)
             _put(self._sources, source, None, SOURCES)
-        return is_new
+        return is_first
 
 
 def is_certain(found: Found) -> bool:

@@ -13,12 +13,12 @@ from collector.agents.claude_code.context import Context
 from collector.agents.claude_code.dispatch import event
 from collector.flow.anchor import HEAD
 from collector.flow.capture import Capture, captured
-from collector.flow.event import json_schema
 from collector.flow.frame import Frame
 from collector.flow.line import Line, Reading
 from collector.flow.outcome import Skip
 from collector.flow.source import Source, SourceKind, Stamp
 from tests.agents.claude_code.sample_shapes import SESSION
+from tests.flow.event_schema import json_schema
 from tests.scopes import FORM, root_of
 
 Record = dict[str, Any]

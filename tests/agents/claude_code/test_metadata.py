@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from collector.agents.claude_code import places
 from collector.agents.claude_code.vocabulary import VOCABULARY
 from collector.flow.capture import VERSION, Capture, captured, told_in_result
-from collector.flow.event import json_schema
 from collector.flow.fields import BLOCKS_NEED, FIELDS, KINDS_NEED, SWITCHES, may_hold_anything, needs_of_kind
 from collector.flow.outcome import Skip
 from collector.flow.source import SourceKind
@@ -28,6 +27,7 @@ from tests.agents.claude_code.samples import (
     STATS,
     WORKFLOW_RUN,
 )
+from tests.flow.event_schema import json_schema
 from tests.scopes import FORM
 
 SOURCES: list[tuple[str, SourceKind, Any]] = [

@@ -1,4 +1,4 @@
--- Moves what is in `incoming` into `events` (duckdb.sql): each id once, with its row of most output.
+-- Moves what is in `incoming` into `events` (duckdb.sql): each id once, as the row with the most output.
 BEGIN;
 INSERT INTO forks SELECT DISTINCT session_id, copied_from
 FROM (

@@ -1,4 +1,4 @@
--- What agents say of themselves, a row for each heartbeat. Canaries, which `collector doctor` sends, are of another kind.
+-- What agents report about themselves: one row per heartbeat. Canaries, which `collector doctor` sends, have another kind.
 CREATE VIEW heartbeats AS
 SELECT
     id, time, day, /* seconds */ AS sent_at, host_id, host_name, user_name,
@@ -26,7 +26,7 @@ SELECT
     CAST(event->'attributes'->>'bytes' AS bigint) AS bytes
 FROM events WHERE kind = 'heartbeat';
 
--- The last that was heard of each installation, and what that means: `stopped` by somebody (or a scan that has ended),
+-- The latest heartbeat of each installation, and what it means: `stopped` by somebody (or a scan that has ended),
 -- `silent` for more than three of its intervals, or `running`.
 CREATE VIEW agents AS
 SELECT

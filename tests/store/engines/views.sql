@@ -1,4 +1,4 @@
--- The rows that carry the usage of a message. Running totals are not messages, and neither is what Claude Code makes up.
+-- The rows that carry the usage of a message. Running totals are not messages, nor are answers made up by Claude Code.
 CREATE VIEW message_rows AS
 SELECT coalesce(message_id, '#' || id) AS message, events.*
 FROM events
@@ -6,9 +6,9 @@ WHERE coalesce(output_tokens, input_tokens, cache_read_tokens, cache_creation_to
     AND kind NOT IN ('session_cost', 'session', 'session_index', 'stats')
     AND coalesce(model, '') <> '<synthetic>';
 
--- Of the rows of a message, the one with the most output is the truth; among equals, one that lists its calls, then one
--- that says how the cache was written. The message happened when and where its earliest row says. Its output is unknown
--- if every row says so.
+-- Of the rows of a message, the one with the most output counts; among equals, one that lists its calls, then one that
+-- says how the cache was written. The earliest row says when and where the message happened. Its output is unknown if
+-- every row says so.
 CREATE VIEW whole_messages AS
 SELECT
     most.message, most.id AS row_id, most.model, most.speed, most.service_tier, most.inference_geo, most.reported_cost,
@@ -40,9 +40,9 @@ JOIN (
 ) AS finals ON finals.message = most.message
 WHERE most.place = 1;
 
--- What a message is billed as: usually itself. A message that was sampled in several calls is billed call by call, since
--- a long prompt may cost more, if the calls add up to its figures; and the advisor's calls, which its figures do not
--- contain, are billed under their own model.
+-- What a message is billed as: usually itself. A message that consists of several calls is billed call by call, because a
+-- long prompt may cost more, provided the calls add up to its figures. The advisor's calls, which its figures do not
+-- include, are billed under their own model.
 CREATE VIEW sampled_calls AS
 SELECT calls.*
 FROM event_calls AS calls
@@ -96,7 +96,7 @@ JOIN event_calls AS call ON call.id = whole.row_id
 WHERE call.type = 'advisor_message';
 
 -- One row for each message and each call of the advisor, with its price. `cost_exact` is in hundred-thousandths of a
--- micro-dollar: add it up, then divide. It is null where the model has no price.
+-- micro-dollar: add it up, then divide. It is null if the model has no price.
 CREATE VIEW messages AS
 SELECT
     usage.message_id, usage.event_id, usage.time, usage.day, usage.session_id, usage.agent_id, usage.agent_type,
@@ -130,7 +130,7 @@ LEFT JOIN prices AS price
     ON price.model = known.model AND price.speed = usage.speed AND price.prompt_over = usage.prompt_over
     AND price.starts <= coalesce(usage.day, '') AND coalesce(usage.day, '') < price.ends;
 
--- One row for each tool call, at its earliest place, with its earliest result. Where the result holds no duration, it is
+-- One row for each tool call, at its earliest place, with its earliest result. If the result has no duration, it is
 -- computed from the times of call and result, and `duration_from` says so.
 CREATE VIEW tool_calls AS
 SELECT
