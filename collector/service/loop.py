@@ -169,7 +169,7 @@ class Service:
         return 0.0
 
     def _stands_still(self) -> bool:
-        is_outdated = self._reloads.problem is not None
+        is_outdated = bool(self._reloads.failure)
         if self._standstills.has_changed(self.settings, self.flow, self._wall(), is_outdated=is_outdated):
             self.passes.changes += 1
             self._full_at = self._clock()
@@ -266,7 +266,7 @@ class Service:
     def _do_reload(self, parts: ExitStack) -> None:
         """Applies the configuration as it is now. If it is unusable, logs why and sends nothing until it is not."""
         # First, so that a signal that arrives while the file is being read asks for another reload.
-        was_asked_for, last = self._reloads.begin(), self._reloads.problem
+        was_asked_for = self._reloads.begin()
         self.notifier.reloading()
         before, reason = parts.pop_all(), ""
         try:
@@ -278,7 +278,7 @@ class Service:
             parts.push(self.open_flow(state, settings))
         except Exception as error:  # noqa: BLE001 - whatever is wrong with it, it may say what must not be sent
             reason = str(error) if isinstance(error, CollectorError) else f"{type(error).__name__} at {place_of(error)}"
-            if was_asked_for or last is None or last.reason != reason:
+            if was_asked_for or reason != self._reloads.failure:
                 log.error("configuration not applied, sending nothing until it is", reason=reason)
             parts.push(before)
             self.passes.doubt()  # the watcher may have been closed above
