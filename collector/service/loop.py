@@ -374,7 +374,8 @@ class Service:
     def _tell(self, *, is_last: bool = False) -> None:
         self.flow.state.refuse_replaced()
         self._told = self._news
-        self.notifier.status(one_line(self._status.write(self.describe, is_last=is_last)))
+        report = self._status.write(self.describe, is_last=is_last)
+        self.notifier.status(one_line(report, standstill=self._standstills.reason))
 
     def _finish(self) -> None:
         """Ends the run: saves everything that was acknowledged, then reports for the last time."""
