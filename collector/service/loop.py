@@ -115,6 +115,9 @@ class Service:
         log.debug("priorities lowered", **footprint.step_back(self.settings.run.nice))
         with held_state(self.settings, "run") as state, ExitStack() as parts:
             parts.push(self.open_flow(state, self.settings))
+            # Until the lock was held, whoever said no found nobody to tell.
+            if self._reread().model_dump() != self.settings.model_dump():
+                self._reloads.ask()
             log.info("started", version=__version__, **describe(self.flow))
             # Only once the flow is open: a failed start must not look like a service that is up.
             self.notifier.ready()
