@@ -60,7 +60,11 @@ def scan(
 
     Example: collector scan --dry-run
     """
-    chosen = settings.load(config, flags(root, sink_url, sink_type, state, max_wait), sinks=SINKS)
+
+    def read() -> settings.Settings:
+        return settings.load(config, flags(root, sink_url, sink_type, state, max_wait), sinks=SINKS)
+
+    chosen = read()
     log.configure(chosen.log.level, chosen.log.format)
     from collector.assembly import roots_of  # imported here, so `--help` does not load the agent
 
@@ -73,7 +77,7 @@ def scan(
 
     hold_little_memory()
     every, interrupt = chosen.each(), Interrupt()
-    passes = [OnePass(each, is_dry_run=dry_run, from_now=from_now) for each in every]
+    passes = [OnePass(each, read, is_dry_run=dry_run, from_now=from_now) for each in every]
     bar = ProgressBar(interrupt)
     with stopping_on_signals(interrupt, lambda: bar.has_begun or len(passes) > 1):
         try:
@@ -118,8 +122,15 @@ def disclose(chosen: settings.Settings) -> None:
 class OnePass:
     """The pass for one sink."""
 
-    def __init__(self, chosen: settings.Settings, *, is_dry_run: bool, from_now: bool) -> None:
-        self.chosen, self.name = chosen, chosen.sink_name
+    def __init__(
+        self,
+        chosen: settings.Settings,
+        reread: Callable[[], settings.Settings],
+        *,
+        is_dry_run: bool,
+        from_now: bool,
+    ) -> None:
+        self.chosen, self.name, self.reread = chosen, chosen.sink_name, reread
         self.is_dry_run, self.from_now = is_dry_run, from_now
         self.ledger = Ledger()
         self.has_begun = False
@@ -133,6 +144,9 @@ class OnePass:
         chosen, started = self.chosen, time.monotonic()
         parts = assembled(chosen, "scan", is_dry_run=self.is_dry_run, interrupt=interrupt, observer=observer)
         with parts as flow:
+            # Until the lock was held, whoever said no found nobody to stop.
+            if self.reread().one(self.name).model_dump() != chosen.model_dump():
+                raise Stopped("The configuration changed while the scan started. Nothing was sent. Start it again.")
             meet_sink(flow, from_now=self.from_now)
             self.has_begun = True  # until now, a ledger would say that nothing waits
             found = run_pass(flow, self.ledger)

@@ -47,17 +47,26 @@ def status_report(settings: Settings) -> dict[str, Any]:
     told = read_status(settings.state_path)
     # The file of an earlier process, or of one that was killed, only describes the past.
     is_running = bool(named) and told.get("is_running") is True and f"process {told.get('pid')}," in named
-    report = told
+    report, reason = told, standstill(settings)
     if not is_running:
         report = _look_around(settings)
         report |= _past(told, report["sink"])
+    elif reason or (told.get("problem") or {}).get("kind") == "configuration":
+        report |= _waiting(settings, told)
     report |= {"is_running": is_running, "holder": named or None, "state": str(settings.state_path)}
-    reason = standstill(settings)
     report["paused"] = {**reason._asdict(), "reason": str(reason)} if reason else None
     entries = _quarantined(settings)
     report["quarantine"] = None if entries is None else len(entries)
     report["damaged"] = sorted({entry["source"] for entry in entries or () if _is_still_damaged(entry)})
     return report
+
+
+def _waiting(settings: Settings, told: dict[str, Any]) -> dict[str, Any]:
+    """What waits to be sent while the agent stands still, because then it does not look itself; nothing if flags name
+    its roots."""
+    seen = _look_around(settings)
+    theirs, ours = ([root["path"] for root in each["roots"]] for each in (told, seen))
+    return {name: seen[name] for name in ("priorities", "lag", "skipped_files")} if theirs == ours else {}
 
 
 def _past(told: dict[str, Any], sink: str) -> dict[str, Any]:

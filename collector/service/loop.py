@@ -115,6 +115,9 @@ class Service:
         log.debug("priorities lowered", **footprint.step_back(self.settings.run.nice))
         with held_state(self.settings, "run") as state, ExitStack() as parts:
             parts.push(self.open_flow(state, self.settings))
+            # Until the lock was held, whoever said no found nobody to tell.
+            if self._reread().model_dump() != self.settings.model_dump():
+                self._reloads.ask()
             log.info("started", version=__version__, **describe(self.flow))
             # Only once the flow is open: a failed start must not look like a service that is up.
             self.notifier.ready()
@@ -169,7 +172,7 @@ class Service:
         return 0.0
 
     def _stands_still(self) -> bool:
-        is_outdated = self._reloads.problem is not None
+        is_outdated = bool(self._reloads.failure)
         if self._standstills.has_changed(self.settings, self.flow, self._wall(), is_outdated=is_outdated):
             self.passes.changes += 1
             self._full_at = self._clock()
@@ -266,7 +269,7 @@ class Service:
     def _do_reload(self, parts: ExitStack) -> None:
         """Applies the configuration as it is now. If it is unusable, logs why and sends nothing until it is not."""
         # First, so that a signal that arrives while the file is being read asks for another reload.
-        was_asked_for, last = self._reloads.begin(), self._reloads.problem
+        was_asked_for = self._reloads.begin()
         self.notifier.reloading()
         before, reason = parts.pop_all(), ""
         try:
@@ -278,7 +281,7 @@ class Service:
             parts.push(self.open_flow(state, settings))
         except Exception as error:  # noqa: BLE001 - whatever is wrong with it, it may say what must not be sent
             reason = str(error) if isinstance(error, CollectorError) else f"{type(error).__name__} at {place_of(error)}"
-            if was_asked_for or last is None or last.reason != reason:
+            if was_asked_for or reason != self._reloads.failure:
                 log.error("configuration not applied, sending nothing until it is", reason=reason)
             parts.push(before)
             self.passes.doubt()  # the watcher may have been closed above
@@ -374,7 +377,8 @@ class Service:
     def _tell(self, *, is_last: bool = False) -> None:
         self.flow.state.refuse_replaced()
         self._told = self._news
-        self.notifier.status(one_line(self._status.write(self.describe, is_last=is_last)))
+        report = self._status.write(self.describe, is_last=is_last)
+        self.notifier.status(one_line(report, standstill=self._standstills.reason))
 
     def _finish(self) -> None:
         """Ends the run: saves everything that was acknowledged, then reports for the last time."""

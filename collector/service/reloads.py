@@ -26,6 +26,7 @@ class Reloads:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.is_wanted = False
+        self.failure = ""
         self.problem: Problem | None = None
         self._clock = clock
         self._rests_until, self._again_at = -FOREVER, FOREVER
@@ -52,10 +53,11 @@ class Reloads:
 
     def end(self, failure: str, now: float) -> None:
         """A reload has ended, or has failed for a reason. After a few in a row, the next has to wait a little."""
-        last, self.problem, self._again_at = self.problem, None, FOREVER
+        last, self.problem, self._again_at, self.failure = self.problem, None, FOREVER, failure
         if failure:
             since, tries = (last.since, last.tries) if last else (now, 0)
-            self.problem = Problem("configuration", failure, since, tries + 1)
+            said = f"nothing is sent until the configuration can be applied: {failure}"
+            self.problem = Problem("configuration", said, since, tries + 1)
             self._again_at = self._clock() + TRY_AGAIN_SECONDS
         self._rests_until = max(self._rests_until, self._clock() - SPARE_SECONDS) + REST_SECONDS
 

@@ -31,7 +31,10 @@ class Standstills:
         before, self.reason = self.reason, str(found) if found else _left_out(flow)
         if self.reason == before:
             return False
-        log.info("nothing is sent" if self.reason else "sending again", reason=self.reason or "no longer paused")
+        if self.reason:
+            log.info("nothing is sent", reason=self.reason)
+        else:
+            log.info("sending again", was=before)
         return True
 
 

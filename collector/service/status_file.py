@@ -92,12 +92,14 @@ def _is_usable(report: dict[str, Any]) -> bool:
         return False
 
 
-def one_line(report: dict[str, Any]) -> str:
-    """The report as the one line that the service manager shows."""
+def one_line(report: dict[str, Any], *, standstill: str = "") -> str:
+    """The report as the one line that the service manager shows, and why nothing is sent, if that is so."""
     behind = sum(row["behind"] for row in report["priorities"].values())
     parts = [f"lag {in_words(report['lag'])} in {counted(behind, 'source')}" if report["lag"] else "nothing waiting"]
     if not any(root["is_there"] for root in report["roots"]):
         parts = [f"waiting for {' or '.join(root['path'] for root in report['roots'])}, which does not exist yet"]
+    if standstill:  # the figures are from before it
+        parts = [] if report["problem"] else [f"nothing is sent: {standstill}"]
     if report["last_acknowledged"]:
         parts.append(f"last acknowledged {report['last_acknowledged']}")
     problem = report["problem"]

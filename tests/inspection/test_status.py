@@ -61,6 +61,17 @@ def test_a_running_agent_reports_about_itself(home: Home, sink: Sink, agent: Age
     assert report["last_acknowledged"]
 
 
+def test_what_is_written_during_a_pause_is_reported_as_waiting(home: Home, sink: Sink, agent: Agent) -> None:
+    session = home.session()
+    session.prompt("one")
+    with agent.start():
+        told_when(agent, "delivered", 1)
+        agent.run("pause", "--state", str(agent.state))
+        before = session.size
+        session.prompt("two")
+        assert told_when(agent, "lag", session.size - before)["priorities"]["P0"]["behind"] == 1
+
+
 def test_what_a_former_sink_acknowledged_is_not_said_of_another(home: Home, sink: Sink, agent: Agent) -> None:
     home.session().prompt("one")
     with agent.start():

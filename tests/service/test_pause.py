@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,12 @@ import pytest
 
 from collector.errors import StateError
 from collector.keeping.pause import Standstill, ask_to_leave_out, pause, pause_path, paused_since, read_pause, resume
+from collector.service.notify import Notifier
 from tests.agent import Agent, Running
 from tests.build import Home
 from tests.service.process import wait_until
 from tests.service.steps import Clock, Steps
+from tests.service.test_notify import Manager
 from tests.sink import Answer, Sink, texts
 
 
@@ -40,6 +43,20 @@ def test_a_running_service_pauses_and_resumes(home: Home, sink: Sink, clock: Clo
         resume(steps.service.settings.state_path)
         steps.until_idle()
         assert "three" in sink.raw_bytes.decode()
+
+
+def test_the_service_manager_is_told_of_a_pause(home: Home, sink: Sink, clock: Clock) -> None:
+    manager = Manager("@collector-test-pause")
+    with closing(manager.socket), Steps(home, sink, clock, notifier=Notifier(manager.address)) as steps:
+        steps.until_idle()
+        steps.service._progress()
+        assert manager.hear().startswith("STATUS=nothing waiting")
+        pause(steps.service.settings.state_path, clock.wall(), None)
+        home.session().prompt("one")
+        clock.forward(60)
+        steps.until_idle()
+        steps.service._progress()
+        assert manager.hear().startswith("STATUS=nothing is sent: paused since")
 
 
 def test_while_a_request_to_leave_out_cannot_be_saved_nothing_is_sent(home: Home, sink: Sink, clock: Clock) -> None:

@@ -9,6 +9,8 @@ import subprocess
 import sys
 import threading
 
+import pytest
+
 from tests.agent import Agent
 from tests.build import Home
 from tests.service.process import serving, wait_until
@@ -70,6 +72,31 @@ def test_a_stop_while_it_starts_is_heard_at_any_point(agent: Agent) -> None:
     command = [sys.executable, "-c", WHILE_IT_STARTS, "run", *agent.places(), "--state", "/dev/null/state.json"]
     stopped = subprocess.run(command, env=agent.environment, capture_output=True, check=False)
     assert (stopped.returncode, stopped.stderr) == (0, b"")
+
+
+SAID_NO_WHILE_IT_STARTS = """
+import os, sys
+
+def hook(event, arguments):
+    if event == "open" and str(arguments[0]).endswith("state.json.lock"):  # about to be locked, but not yet
+        open(os.environ["COLLECTOR_CONFIG"], "w").write('[projects]\\nexclude = ["/work/app"]\\n')
+
+sys.addaudithook(hook)
+from collector.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize(("command", "said"), [("run", "configuration applied"), ("scan", "Start it again")])
+def test_a_no_said_while_it_starts_is_heard(home: Home, sink: Sink, command: str, said: str) -> None:
+    file = home.path / "collector.toml"
+    agent = Agent(home, sink, {"COLLECTOR_CONFIG": str(file)}, program=[sys.executable, "-c", SAID_NO_WHILE_IT_STARTS])
+    agent.is_warm = False
+    home.session().prompt("canary")
+    file.write_text("")
+    with agent.start(command=command) as running:
+        wait_until(lambda: said in running.stderr, lambda: running.stderr)
+    assert sink.posts == []
 
 
 def test_a_reload_clears_its_interrupt(home: Home, sink: Sink) -> None:
