@@ -142,7 +142,7 @@ def _read_response(answer: Answer) -> Accepted | Retry | Halt:
     """An empty body is a full success. One that cannot be read is not OTLP, but its status still acknowledges."""
     kind, body = _kind(answer), answer.body.lstrip()
     if kind == "text/html" or body[:1] == b"<":
-        return Halt(f"HTTP {answer.status}, with a page instead of an OTLP response", CHECK_BASE)
+        return Halt(f"a page instead of an OTLP response, {with_words(answer)}", CHECK_BASE)
     form = json_form if kind == "application/json" or body[:1] == b"{" else protobuf
     try:
         rejected, said = form.partial_success(body if form is json_form else answer.body) if body else (0, "")
