@@ -74,6 +74,11 @@ def with_words(answer: Answer) -> str:
     return f"HTTP {answer.status}" + (f": {words}" if words else "")
 
 
+def not_from(receiver: str, answer: Answer) -> Retry:
+    """A success that is not the receiver's own: it comes from something in between, or from another server."""
+    return Retry(f"the answer does not come from {receiver}: {with_words(answer)}", may_be_poison=True)
+
+
 def may_be_poison(status: int) -> bool:
     """Whether a failure may be caused by what was sent. A 503 is about the server; any other 5xx may be."""
     return (status >= 500 and status != 503) or status in (LOCKED, FAILED_BEFORE)

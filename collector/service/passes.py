@@ -190,8 +190,8 @@ class Passes:
             match send(
                 heartbeat(report, flow.frame, beat), flow, max(seconds, LAST_WORD_SECONDS), is_last=beat.is_last
             ):
-                case Accepted(rejected=rejected) if rejected:
-                    self._say("heartbeat refused", next(iter(rejected.values())))
+                case Accepted(rejected=rejected, unnamed=unnamed, remark=remark) if rejected or unnamed:
+                    self._say("heartbeat refused", next(iter(rejected.values()), remark or "it gives no reason"))
                 case Accepted():
                     self.acknowledged = self._wall()
                     self.last_error = self.last_error if self.problem else ""

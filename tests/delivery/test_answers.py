@@ -54,7 +54,9 @@ def items_failed(status: int, kind: str, said: str) -> bytes:
     return json.dumps({"errors": True, "items": [{"create": item}]}).encode()
 
 
+ENGINES = ("clickhouse", "elasticsearch", "loki", "splunk_hec", "s3")
 CASES: list[tuple[str, int, bytes, type, str]] = [
+    *((name, 200, b"<title>Sign in</title>", Retry, ": HTTP 200: Sign in") for name in ENGINES),
     # ClickHouse 18.16.1, and what newer versions say instead
     ("clickhouse", 200, b"", Accepted, ""),
     ("clickhouse", 500, CODE_117, Refused, "ClickHouse code 117: Unknown field found"),
@@ -164,10 +166,7 @@ CASES: list[tuple[str, int, bytes, type, str]] = [
     ("splunk_hec", 403, b'{"text":"Invalid token","code":4}', Halt, "code 4"),
     ("splunk_hec", 400, b'{"text":"Incorrect index","code":7,"invalid-event-number":1}', Halt, "code 7"),
     ("splunk_hec", 400, b'{"text":"Invalid data format","code":6,"invalid-event-number":3}', Refused, "code 6"),
-    (
-        *("splunk_hec", 404, b'{"text":"The requested URL was not found on this server.","code":404}'),
-        *(Halt, "URL was not found"),
-    ),
+    ("splunk_hec", 404, b'{"text":"The requested URL was not found.","code":404}', Halt, "URL was not found"),
     ("splunk_hec", 503, b'{"text":"Server is busy","code":9}', Retry, "code 9"),
     ("splunk_hec", 500, b'{"text":"Internal server error","code":8}', Retry, "code 8"),
     ("splunk_hec", 413, b"", TooLarge, "HTTP 413"),
@@ -216,6 +215,7 @@ def test_only_unexplained_failures_may_be_blamed_on_an_event() -> None:
         if verdict is Retry and made(name).classify(Answer(status, {}, body)).may_be_poison
     ]
     assert poison == [
+        *((name, 200) for name in ENGINES),
         *(("clickhouse", 500), ("clickhouse", 502), ("elasticsearch", 200), ("loki", 500), ("splunk_hec", 500)),
         ("http", 507),
     ]

@@ -269,8 +269,8 @@ ANSWERS: list[tuple[int, dict[str, str], bytes, Verdict]] = [
     (
         200,
         {"Content-Type": "text/html"},
-        b"Welcome",
-        Halt("HTTP 200, with a page instead of an OTLP response", BAD_BASE),
+        b"<title>Welcome</title>",
+        Halt("a page instead of an OTLP response, HTTP 200: Welcome", BAD_BASE),
     ),
     (429, {"Retry-After": "7"}, b"", Retry("HTTP 429", 7.0, may_be_poison=False)),
     (502, {}, b"", Retry("HTTP 502", None, may_be_poison=True)),

@@ -195,6 +195,17 @@ def test_a_failed_heartbeat_does_not_stop_collecting(home: Home, sink: Sink, bea
     assert [event["text"] for event in sink.events if event["kind"] == "user_prompt"] == ["still collected"]
 
 
+@pytest.mark.parametrize("rejected", [b"1", b'["another id"]', b'[{"reason": "no heartbeats, please"}]'])
+def test_a_heartbeat_that_the_sink_rejects_does_not_count_as_acknowledged(
+    sink: Sink, beating: Steps, capsys: pytest.CaptureFixture[str], rejected: bytes
+) -> None:
+    sink.then = Answer(200, {}, b'{"rejected": ' + rejected + b"}")
+    beating.until_idle()
+    assert len(beats(sink)) == 1
+    assert beating.service.describe()["last_acknowledged"] is None
+    assert "heartbeat refused" in "".join(capsys.readouterr())
+
+
 def test_a_heartbeat_moves_no_offset_and_is_not_in_the_ledger(home: Home, beating: Steps, clock: Clock) -> None:
     home.session().prompt("one")
     beating.until_idle()

@@ -29,7 +29,7 @@ from collector.delivery.sink import (
     TooLarge,
     Verdict,
 )
-from collector.delivery.statuses import HALT_ADVICE, is_success, retry_after, verdict_of
+from collector.delivery.statuses import HALT_ADVICE, is_success, not_from, retry_after, verdict_of
 from collector.errors import ConfigurationError
 from collector.flow.outcome import Sealed
 from collector.settings.options import SinkSettings
@@ -104,7 +104,7 @@ class ClickHouseSink:
                 return verdict_of(answer, self._clock())
             # An INSERT's answer is empty; anything else comes from something in between.
             is_its_own = not answer.body.strip()
-            return Accepted() if is_its_own else Retry("the answer does not come from ClickHouse", may_be_poison=True)
+            return Accepted() if is_its_own else not_from("ClickHouse", answer)
         if code in RETRIES and answer.status != 403:
             return Retry(reason, retry_after(answer.headers, self._clock()))
         if code in HALTS:

@@ -29,7 +29,7 @@ from collector.delivery.sink import (
     TooLarge,
     Verdict,
 )
-from collector.delivery.statuses import CHECK_ACCESS, is_success, may_be_poison, retry_after, verdict_of
+from collector.delivery.statuses import CHECK_ACCESS, is_success, may_be_poison, retry_after, verdict_of, with_words
 from collector.flow.outcome import Sealed
 
 DELIVERED, DENIED = 409, (401, 403)
@@ -104,7 +104,7 @@ class ElasticsearchSink:
             told = None
         if not isinstance(told, dict) or not isinstance(told.get("errors"), bool):
             # From something in between, or from an engine that fails on one of these events and does not say so.
-            return Retry("the answer is not a bulk response", may_be_poison=True)
+            return Retry(f"the answer is not a bulk response: {with_words(answer)}", may_be_poison=True)
         items = [_only(item) for item in told["items"]] if isinstance(told.get("items"), list) else []
         if not items:  # an engine may leave out the items that went well
             return Refused("the answer reports errors, but names no item") if told["errors"] else Accepted()

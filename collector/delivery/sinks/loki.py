@@ -18,8 +18,8 @@ from pydantic import AfterValidator, Field
 
 from collector.delivery.compression import gzip_only
 from collector.delivery.event_fields import ClockOptions, fields_of, filing_time, text_of
-from collector.delivery.sink import Accepted, Answer, Halt, Request, Retry, SinkLimits, SinkType, Verdict
-from collector.delivery.statuses import is_success, verdict_of, with_words
+from collector.delivery.sink import Accepted, Answer, Halt, Request, SinkLimits, SinkType, Verdict
+from collector.delivery.statuses import is_success, not_from, verdict_of, with_words
 from collector.flow.outcome import Sealed
 from collector.settings.options import Labels, Names
 
@@ -104,7 +104,7 @@ class LokiSink:
         if answer.status == 204 or (is_success(answer) and not answer.body.strip()):
             return Accepted()
         if is_success(answer):
-            return Retry("the answer does not come from Loki", may_be_poison=True)  # a page of something in between
+            return not_from("Loki", answer)
         if answer.status == 401 and NO_TENANT in answer.body:
             return Halt(with_words(answer), CHECK_TENANT)
         return verdict_of(answer, self._clock())

@@ -138,7 +138,7 @@ def _read_response(answer: Answer) -> Accepted | Retry | Halt:
     """An empty body is a full success. One that cannot be read is not OTLP, but its status still acknowledges."""
     body = answer.body.lstrip()
     if answer.media_type == "text/html" or body[:1] == b"<":
-        return Halt(f"HTTP {answer.status}, with a page instead of an OTLP response", CHECK_BASE)
+        return Halt(f"a page instead of an OTLP response, {with_words(answer)}", CHECK_BASE)
     form = json_form if answer.media_type == json_form.CONTENT_TYPE or body[:1] == b"{" else protobuf
     try:
         rejected, said = form.partial_success(body if form is json_form else answer.body) if body else (0, "")

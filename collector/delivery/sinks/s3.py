@@ -31,7 +31,7 @@ from collector.delivery.sink import (
     TooLarge,
     Verdict,
 )
-from collector.delivery.statuses import CHECK_URL, is_success, retry_after, verdict_of
+from collector.delivery.statuses import CHECK_URL, is_success, not_from, retry_after, verdict_of
 from collector.errors import ConfigurationError
 from collector.flow.outcome import Sealed
 from collector.settings.options import SinkSettings
@@ -44,7 +44,6 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 CHECK_KEYS = (
     "Check the keys (docs/sinks.md says where they are looked up), and that they grant s3:PutObject for this prefix."
 )
-NOT_ITS_OWN = "the answer does not come from an object store"
 CHECK_CONDITIONAL = "This store does not support If-None-Match: set sink.s3.conditional = false."
 ADVICE = {
     "NoSuchBucket": CHECK_URL,
@@ -99,7 +98,7 @@ class S3Sink:
         if answer.status == EXISTS and code == "PreconditionFailed":
             return Accepted()
         if is_success(answer):
-            return Accepted() if answer.headers.get("etag") else Retry(NOT_ITS_OWN, may_be_poison=True)
+            return Accepted() if answer.headers.get("etag") else not_from("an object store", answer)
         reason = f"HTTP {answer.status} {code}".rstrip()
         if message := _MESSAGE.search(answer.body[:4000]):
             reason += f": {message[1].decode('utf-8', 'replace')}"

@@ -30,7 +30,7 @@ from collector.delivery.sink import (
     TooLarge,
     Verdict,
 )
-from collector.delivery.statuses import CHECK_ACCESS, is_success, retry_after, verdict_of
+from collector.delivery.statuses import CHECK_ACCESS, is_success, not_from, retry_after, verdict_of
 from collector.flow.outcome import Sealed
 
 CHANNEL = "X-Splunk-Request-Channel"
@@ -99,7 +99,7 @@ class SplunkSink:
         code, text = told.get("code"), str(told.get("text", ""))
         if not isinstance(code, int) or code == answer.status:  # for a wrong path, it repeats the status
             if is_success(answer):
-                return Retry("the answer does not come from Splunk", may_be_poison=True)
+                return not_from("Splunk", answer)
             return verdict_of(answer, self._clock())
         reason = f"Splunk code {code}: {text}"
         if code == SUCCESS and is_success(answer):
