@@ -41,7 +41,7 @@ OMITTED = frozenset(
     {
         *("account", "added_lines", "binary", "copies", "file_contents", "file_paths", "patch", "preview", "progress"),
         *("rendered", "script", "sealed", "signature", "system_prompt", "tool_use_result", "tools", "wire_tool_inputs"),
-        "other",
+        *("plan_content", "other"),
     }
 )
 
