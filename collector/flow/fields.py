@@ -134,7 +134,7 @@ KINDS_NEED: dict[str, tuple[str, ...]] = {
     # Background commands and agents that have ended wait in the queue too, with their answers. The last prompt may be a
     # plan, a hook the goal that a person set, judged by a model.
     **dict.fromkeys(("api_request", "attachment", "system", "turn", "queue", "last_prompt", "hook"), (*_SAID, *_DONE)),
-    "file_snapshot": ("file_paths",),
+    "file_snapshot": ("prompts", "file_paths"),  # the file of a plan has words of the prompt in its name
     "file_change": (*_DONE, "file_paths"),
     "link": ("answers", "tool_input"),  # the title the model gave to a page it made
     **dict.fromkeys(("mode", "session_cost", "stats", "progress", "heartbeat", "canary"), ()),
