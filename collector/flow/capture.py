@@ -41,7 +41,7 @@ OMITTED = frozenset(
     {
         *("account", "added_lines", "binary", "copies", "file_contents", "file_paths", "patch", "preview", "progress"),
         *("rendered", "script", "sealed", "signature", "system_prompt", "tool_use_result", "tools", "wire_tool_inputs"),
-        "other",
+        *("plan_content", "other"),
     }
 )
 
@@ -214,13 +214,16 @@ class _Look(NamedTuple):
         prompt beside an answer: only numbers, flags, ids and the agent's own words are kept of it."""
         if type(part) is not dict or may_hold_anything(self.kind):
             return part
-        known = self.vocabulary.attributes | self.vocabulary.reviewed | self.vocabulary.names.keys()
         kept = {
-            name: value if name in known or self.is_id(value) else self.words(value, 0) for name, value in part.items()
+            name: value if self.is_known(name) or self.is_id(value) else self.words(value, 0)
+            for name, value in part.items()
         }
         kept = {name: value for name, value in kept.items() if value is not None}
         self.leave("attributes", part, size_of(kept))
         return kept or None
+
+    def is_known(self, name: str) -> bool:
+        return name in self.vocabulary.attributes or name in self.vocabulary.reviewed or name in self.vocabulary.names
 
     def without_paths(self, part: Any) -> Any:
         if "file_paths" not in self.capture.off or type(part) not in (dict, list):

@@ -122,7 +122,7 @@ NEEDED = frozenset({"host.name", "source.path"})
 _SAID = ("prompts", "answers")
 _DONE = ("tool_input", "tool_output")
 KINDS_NEED: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("user_prompt", "prompt_history", "last_prompt"), ("prompts",)),
+    **dict.fromkeys(("user_prompt", "prompt_history"), ("prompts",)),
     **dict.fromkeys(("assistant_response", "tool_call", "api_error"), ("answers",)),
     # The tools' answers are in blocks; the text beside them is what a person typed meanwhile, or a fork's instructions.
     "tool_result": ("prompts", *_DONE),
@@ -131,10 +131,10 @@ KINDS_NEED: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
         ("summary", "compaction", "user_context", "session_index", "workflow", "session"), (*_SAID, *_DONE)
     ),
-    # Background commands and agents that have ended wait in the queue too, with their answers. A hook may be the goal
-    # that a person set, judged by a model.
-    **dict.fromkeys(("api_request", "attachment", "system", "turn", "queue", "hook"), (*_SAID, *_DONE)),
-    "file_snapshot": ("file_paths",),
+    # Background commands and agents that have ended wait in the queue too, with their answers. The last prompt may be a
+    # plan, a hook the goal that a person set, judged by a model.
+    **dict.fromkeys(("api_request", "attachment", "system", "turn", "queue", "last_prompt", "hook"), (*_SAID, *_DONE)),
+    "file_snapshot": ("prompts", "file_paths"),  # the file of a plan has words of the prompt in its name
     "file_change": (*_DONE, "file_paths"),
     "link": ("answers", "tool_input"),  # the title the model gave to a page it made
     **dict.fromkeys(("mode", "session_cost", "stats", "progress", "heartbeat", "canary"), ()),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from collector.agents.claude_code.context import text_of
+from collector.agents.claude_code.free_values import omit
 
 Record = dict[str, Any]
 
@@ -68,6 +69,11 @@ def origin_of(event: Record, record: Record, rest: Record) -> str:
     kind = text_of(said, "kind")
     if kind and said == {"kind": kind}:
         rest.pop("origin", None)
+    plan = rest.get("planContent")
+    if type(plan) is str:  # a plan that was approved, handed on to a session that begins with it
+        if plan.strip() in event.get("text", ""):
+            omit(event, "plan_content", rest.pop("planContent"))
+        return "meta"
     origin = TURNS.get(text_of(record, "turnOrigin")) or kind_of(said)
     if origin is not None and origin != "human":
         return origin

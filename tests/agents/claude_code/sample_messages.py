@@ -82,6 +82,12 @@ USERS: dict[str, Record] = {
         isCompactSummary=True,
         isVisibleInTranscriptOnly=True,
     ),
+    "user_plan": user(
+        "user_plan",
+        "Implement the following plan:\n\n# Fix the login\n\nTurn on the flag.",
+        planContent="# Fix the login\n\nTurn on the flag.\n",
+        version="2.1.150",
+    ),
     "user_task_notification": user(
         "user_task_notification", NOTIFICATION, origin={"kind": "task-notification"}, promptSource="system"
     ),

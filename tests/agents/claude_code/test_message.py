@@ -21,6 +21,7 @@ ORIGINS = {
     "user_skill": "meta",
     "user_interrupt": "meta",
     "user_compaction_summary": "compaction",
+    "user_plan": "meta",
     "user_task_notification": "task",
     "user_peer": "peer",
     "user_subagent_task": "task",

@@ -276,6 +276,8 @@ DONE = f"<task-notification>\n<summary>Agent finished</summary>\n<result>{PLANTE
         ("queue_enqueue", {"content": DONE}, "answers"),
         ("queue_enqueue", {"content": DONE}, "tool_output"),
         ("frame_link", {"title": PLANTED}, "answers"),
+        ("last_prompt", {"lastPrompt": f"Implement the following plan:  {PLANTED}"}, "tool_input"),
+        ("file_snapshot", {"snapshot": {"trackedFileBackups": {f"plans/{PLANTED}-wise-owl.md": {}}}}, "prompts"),
         # What a person set with /goal, and what the model said in a /recap.
         ("system_stop_hook_summary", {"hookInfos": [{"command": PLANTED, "promptText": PLANTED}]}, "prompts"),
         ("attachment_hook_non_blocking_error", {"attachment": JUDGED}, "prompts"),
