@@ -242,6 +242,8 @@ class HeldFiles:
                 if said := original.companion(name):
                     with created(self.directory / self.held.companion_of(file)) as copy:
                         copy.write(json.dumps(said).encode())
+                        copy.flush()
+                        os.fsync(copy.fileno())  # this, too, may soon be the only copy
 
     def _copy(self, file: HeldFile) -> bool:
         """Makes a sparse copy; returns whether that worked."""
