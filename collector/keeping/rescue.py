@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-from collector.errors import CollectorError
+from collector.errors import CollectorError, StateError
 from collector.files import created, fsync_directory, make_private_directory, replacing
 from collector.flow.sink_identity import NO_SINK, SinkIdentity
 from collector.flow.source import FINGERPRINT_BYTES, Entry, Root, Source
@@ -63,8 +63,12 @@ class HeldFiles:
         return self._held
 
     def summary(self) -> dict[str, int]:
-        """For the status: how many files and unsent bytes are held, and how many files did not fit."""
-        files = self.held.files
+        """For the status: how many files and unsent bytes are held, and how many files did not fit. If what is held
+        cannot be read, passes fail and say so."""
+        try:
+            files = self.held.files
+        except StateError:
+            files = ()
         return {"files": len(files), "bytes": sum(file.unsent for file in files), "left_out": self.left_out}
 
     def take_stock(
