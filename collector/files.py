@@ -118,7 +118,11 @@ def keep_previous(path: Path, previous: Path) -> None:
 def fsync_directory(path: Path) -> None:
     """Makes the names in this directory survive a power cut: fsync of a file does not cover its name."""
     with _directory(path) as descriptor:
-        os.fsync(descriptor)
+        try:
+            os.fsync(descriptor)
+        except OSError as error:
+            if error.errno != errno.EINVAL:  # on some file systems directories have no fsync (AFS, shared folders)
+                raise
 
 
 @contextlib.contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 from pathlib import Path
@@ -18,6 +19,7 @@ from collector.keeping.quarantine import Quarantine
 from collector.keeping.state import State
 from tests.agent import Agent
 from tests.build import Home
+from tests.inside import Inside
 from tests.redactors import FEW_RULES
 from tests.scopes import FORM
 from tests.sink import Answer, Sink
@@ -105,6 +107,32 @@ def test_a_leave_out_request_that_cannot_be_withdrawn_is_named(tmp_path: Path) -
     assert result.code == 74, result.stderr
     assert "state.leave-out: Is a directory" in result.stderr
     assert sink.posts == []
+
+
+def test_a_file_system_whose_directories_cannot_be_synced_will_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in VirtualBox's shared folders, on AFS and on 9P: there is nothing to wait for, and nothing else is wrong."""
+    synced = os.fsync
+
+    def only_files(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "Invalid argument")
+        synced(descriptor)
+
+    monkeypatch.setattr("os.fsync", only_files)
+    home = Home(tmp_path)
+    session = home.session()
+    session.prompt("one")
+    session.raw(b"{torn\n")
+    with Sink(Answer(503), Answer(503)) as sink:
+        agent = Inside(home, sink, FEW_RULES)
+        assert agent.scan("--max-wait", "0").code == 75
+        session.delete()  # held by then
+        assert agent.scan().ledger["lag"] == 0
+        state = ("--state", str(agent.state))
+        again = [agent.run(*words, *state) for words in (("pause",), ("resume",), ("quarantine", "drop", "--all"))]
+    assert ([event["text"] for event in sink.events], [each.code for each in again]) == (["one"], [0, 0, 0])
 
 
 def test_a_restored_quarantine_is_made_private_again(tmp_path: Path) -> None:

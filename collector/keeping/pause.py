@@ -23,12 +23,14 @@ from collector.settings import Settings
 
 
 class Standstill(NamedTuple):
-    """Why nothing is sent: `by` is configuration, disclosure, pause or request; `since` and `until` may be empty."""
+    """Why nothing is sent: `by` is configuration, disclosure, pause or request; `since` and `until` may be empty, and
+    `doubt` says why it is unknown whether there is a pause."""
 
     by: str
     place: str
     since: str = ""
     until: str = ""
+    doubt: str = ""
 
     def __str__(self) -> str:
         if self.by == "configuration":
@@ -37,6 +39,8 @@ class Standstill(NamedTuple):
             return "what is unsent is to be left out, as you asked; the next pass starts with that"
         if self.by == "disclosure":
             return f"nobody has acknowledged what would be sent, as {self.place} requires; `collector agree` does that"
+        if self.doubt:
+            return f"perhaps paused: {self.place} cannot be read ({self.doubt}); `collector resume` removes it"
         since, until = self.since and f" since {self.since}", self.until and f" until {self.until}"
         return f"paused{since}{until}; `collector resume` ends it"
 
@@ -80,7 +84,9 @@ def read_pause(state_path: Path, now: float) -> Standstill | None:
         return Standstill("pause", str(path), timestamp(since), "" if until is None else timestamp(until))
     except (FileNotFoundError, NotADirectoryError):
         return Standstill("pause", str(path)) if os.path.islink(path) else None
-    except (OSError, ValueError, KeyError, TypeError, OverflowError):
+    except OSError as error:
+        return Standstill("pause", str(path), doubt=error.strerror or "")
+    except (ValueError, KeyError, TypeError, OverflowError):
         return Standstill("pause", str(path))
 
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-from collector.errors import CollectorError
+from collector.errors import CollectorError, StateError
 from collector.files import created, fsync_directory, make_private_directory, replacing
 from collector.flow.sink_identity import NO_SINK, SinkIdentity
 from collector.flow.source import FINGERPRINT_BYTES, Entry, Root, Source
@@ -63,8 +63,12 @@ class HeldFiles:
         return self._held
 
     def summary(self) -> dict[str, int]:
-        """For the status: how many files and unsent bytes are held, and how many files did not fit."""
-        files = self.held.files
+        """For the status: how many files and unsent bytes are held, and how many files did not fit. If what is held
+        cannot be read, passes fail and say so."""
+        try:
+            files = self.held.files
+        except StateError:
+            files = ()
         return {"files": len(files), "bytes": sum(file.unsent for file in files), "left_out": self.left_out}
 
     def take_stock(
@@ -242,6 +246,8 @@ class HeldFiles:
                 if said := original.companion(name):
                     with created(self.directory / self.held.companion_of(file)) as copy:
                         copy.write(json.dumps(said).encode())
+                        copy.flush()
+                        os.fsync(copy.fileno())  # this, too, may soon be the only copy
 
     def _copy(self, file: HeldFile) -> bool:
         """Makes a sparse copy; returns whether that worked."""

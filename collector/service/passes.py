@@ -39,7 +39,7 @@ SINK_PROBLEMS = ("unavailable", "halted")
 SAID = {
     "unavailable": "the sink is failing, trying again",
     "halted": "the sink accepts no events, a person must act",
-    "state": "the state cannot be saved, trying again",
+    "state": "the agent's own files cannot be read or written, trying again",
     "internal": "a pass failed, trying again",
 }
 
@@ -138,6 +138,9 @@ class Passes:
         started = time.thread_time()
         try:
             found = look(self.flow, self.alive)
+        except StateError as error:
+            self._failed("state", error, self._backoff())
+            return 0.0
         except Exception as error:  # noqa: BLE001 - as in a pass
             self._failed_unexpectedly(error)
             return 0.0

@@ -126,6 +126,21 @@ def test_held_files_survive_a_power_cut(tmp_path: Path, is_copied: bool, monkeyp
             machine.start_after(moment, left, without=swept)
 
 
+def test_what_a_held_transcript_says_of_its_agent_survives_a_power_cut(tmp_path: Path) -> None:
+    """That is in a file of its own beside the transcript, and is swept with it."""
+    machine = Machine(tmp_path, 1 << 20)
+    path = machine.write("agent-a1", range(1, 4))
+    meta = path.with_suffix(".meta.json")
+    meta.write_text('{"agentType": "Explore"}')
+    machine.world.sink.mood = "down"
+    with Disk(machine.world.state_path.parent, machine.note) as disk:
+        assert machine.world.run() is None
+    meta.unlink()
+    for left in disk.moments[-1].left():
+        machine.start_after(disk.moments[-1], left, without=frozenset({str(path)}))
+        assert {event.get("agent_type") for event in machine.world.sink.stored.values()} == {"Explore"}
+
+
 @pytest.mark.parametrize("journal_from", [1 << 20, 1], ids=["whole", "journal"])
 def test_a_completed_save_survives_a_power_cut(tmp_path: Path, journal_from: int) -> None:
     """This includes names: if a name is not on disk, whatever was written under it is lost."""

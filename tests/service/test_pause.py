@@ -145,7 +145,8 @@ def test_a_pause_that_is_a_dangling_link_or_a_directory_has_no_end(tmp_path: Pat
     assert read_pause(tmp_path / "state.json", 1000.0) is not None
     path.unlink()
     path.mkdir()
-    assert read_pause(tmp_path / "state.json", 1000.0) is not None
+    said = f"perhaps paused: {path} cannot be read (it is not a plain file); `collector resume` removes it"
+    assert str(read_pause(tmp_path / "state.json", 1000.0)) == said
 
 
 def test_a_pause_that_is_over_no_longer_counts_as_paused(tmp_path: Path) -> None:

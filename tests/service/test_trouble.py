@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import itertools
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import cast
@@ -34,6 +35,26 @@ def test_repeated_unexpected_errors_end_the_run_so_that_it_is_restarted(steps: S
         steps.until_idle()
     assert "somebody" not in str(caught.value)
     assert steps.service.describe()["problem"]["tries"] == 10
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a file of Linux whose reading fails")
+def test_held_files_that_cannot_be_read_for_a_while_do_not_end_the_run(home: Home, sink: Sink, clock: Clock) -> None:
+    home.session().prompt("one")
+    with Steps(home, sink, clock) as steps:
+        steps.until_idle()
+        index = steps.service.settings.state_path.with_name("state.held") / "index.json"
+    index.parent.mkdir()
+    index.symlink_to("/proc/self/mem")
+    home.session().prompt("two")
+    with Steps(home, sink, clock) as steps:
+        steps.until_idle()
+        problem = steps.service.describe()["problem"]
+        assert (problem["kind"], "Cannot read what is held" in problem["reason"]) == ("state", True)
+        assert texts(sink) == ["one"]
+        index.unlink()
+        clock.forward(60)
+        steps.until_idle()
+    assert texts(sink) == ["one", "two"]
 
 
 def test_an_unexpected_error_in_one_source_does_not_stop_the_others(home: Home, sink: Sink, steps: Steps) -> None:
