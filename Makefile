@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 # gigabyte.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(4, 1 + (os.cpu_count() or 1)))')
 
-.PHONY: demo test lint format check-types unit bench bench-gate bench-peers soak test-real client-diff test-system engines test-engines test-web pictures map trace package clean
+.PHONY: demo test lint format check-types unit bench bench-gate bench-peers soak test-real client-diff test-system engines test-engines test-web test-oldest test-newest pictures map trace package clean
 
 demo: $(VENV)/.ready
 	@$(BIN)/collector demo
@@ -81,6 +81,16 @@ test-web: $(VENV)/.ready
 	@$(BIN)/python -c 'import playwright, axe_playwright_python' 2>/dev/null \
 		|| $(BIN)/python -m pip install --quiet --disable-pip-version-check playwright axe-playwright-python
 	CLAUDE_CODE_SESSION_WRITER=$(WRITER) $(BIN)/python -m pytest -q -m browser tests/web
+
+# `make test` with the oldest packages that pyproject.toml allows, or the newest of the index, each in its own environment.
+test-oldest: OTHERS = --resolution lowest-direct --editable .[s3]
+test-newest: OTHERS = --editable .[s3,dev]
+test-oldest test-newest:
+	@$(PYTHON) -m venv --clear build/$@
+	@build/$@/bin/python -m pip install --quiet --disable-pip-version-check uv -r requirements-dev.txt
+	build/$@/bin/uv pip install --quiet --python build/$@ --upgrade $(OTHERS)
+	@touch build/$@/.ready
+	@$(MAKE) test VENV=build/$@
 
 # The screenshots of the documentation, of the generated home.
 pictures: $(VENV)/.ready

@@ -224,11 +224,12 @@ def a_user_without_namespaces_is_told_and_helped() -> None:
 def removal_leaves_nothing_but_state() -> None:
     processes = [int(unit.show("MainPID")) for unit in (SYSTEM_UNIT, USER_UNIT)]
     assert all(processes)
+    command("systemctl", "--global", "enable", "collector")
     command("dpkg", "--remove", "collector")
     wait_for(lambda: not any(Path(f"/proc/{process}").exists() for process in processes), "the agents have ended")
     assert not LIBRARY.exists()
     assert not Path("/usr/bin/collector").exists()
-    assert not list(Path("/etc/systemd/system/multi-user.target.wants").glob("collector*"))
+    assert not list(Path("/etc/systemd").glob("*/*.wants/collector*"))
     assert SYSTEM_UNIT.show("LoadState") == "not-found"
     assert SYSTEM_UNIT.state.is_dir()
     command("dpkg", "--purge", "collector")
