@@ -21,7 +21,7 @@ _DIRECT = (
     rf"|[ \t]?=[ \t]?<<[~-]?[\"']?[a-z_]{{2,20}}[\"']?{_BREAK}{{1,20}}"
     r"|[ \t]{0,20}(?:=>|:{1,3}=|={1,3}|%3[ad](?:%20)?|\\{1,4}u003[ad]|!==?|[.?+|]{1,2}=|:{1,2}|\|)"
     r"[ \t*_]{0,20}(?:\xab[ \xa0]?)?(?:\[\s{0,20})?"
-    rf"|\s(?:is|was|to|are|should be){_STILL}:?\s|{_TAG_ENDS}{_BREAK}{{0,24}}(?:<value>)?"
+    rf"|\s(?:is|was|to|are){_STILL}:?\s|{_TAG_ENDS}{_BREAK}{{0,24}}(?:<value>)?"
     r"|[ \t]\(|[ \t]-[ \t]|[ \t](?:->|<-)[ \t]"
     r"|[ \t]?\.{4,60}[ \t]?:?[ \t]?"
 )
@@ -67,10 +67,10 @@ NAMED = (
 # always the separator is near the name (`NEAR`), and then hyperscan even says where the match begins; what may be far
 # away (`FAR`) is too large for that.
 NEAR = (
-    rf"{TELLING}{_CLOSE}(?:[ \t]{{0,2}}(?:[=:|]|[.!?+|]=|%3[ad]|\\{{1,4}}u003[ad])[ \t*_]{{0,2}}[^\s\x90\x91]"
-    rf"|{_TAG_ENDS}|</"
+    rf"{TELLING}{_CLOSE}(?:[ \t]{{0,2}}(?:[=:|]|[.!?+|]=|%3[ad]|\\{{1,4}}u003[ade])[ \t*_]{{0,2}}[^\s\x90\x91]"
+    r"|>|&gt;|</"
     r"|[ \t]\(|[ \t]?\.{4}|[ \t]<?->?[ \t]|[ \t]&?(?:str|text|varchar)|[ \t]?[:=]{1,2}[ \t]{0,4}\r?\n"
-    r"|\s(?:is|was|to|are|should be)[: ]|;s:[0-9]|[ \t]{1,2}[`\"']?[a-z0-9+/=_-]{16}"
+    r"|\s(?:is|was|to|are)[: ]|;s:[0-9]|[ \t]{1,2}[`\"']?[a-z0-9+/=_-]{16}"
     r"|(?:[ \t]{1,3}|[ \t]{0,3}(?:,(?: do:)?|\())\s{0,16}[fbrul@$]{0,2}\\{0,7}[\"'`])"
 )
 FAR = (

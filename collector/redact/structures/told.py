@@ -173,7 +173,7 @@ _CALLED = (
 )
 _ON_WHAT = (
     r"(?i:for|of|on|to|f\S{1,2}r|vo[nm]|pour|para|voor|van|till|dla|du|des|d[eo]l?)"
-    r"[ ](?:[^\s:]{1,40}[ ]){0,3}[^\s:]{1,40}"
+    r"[ ](?:[^\s:]{1,40}[ ]){0,2}[^\s:]{1,40}"
 )
 _OF_WHOM = rf"{_ON_WHAT}[ ]"
 _OF_ME = r"(?i:that[ ])?(?i:I|we|you|they)(?:[ ][a-z]{1,12}){1,3}(?::|[ ](?:is|was)(?:[ ]now)?:?)[ ]"  # I generated:

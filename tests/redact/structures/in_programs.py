@@ -71,7 +71,6 @@ voici la clé d'API : ¤¤
 IN_PROGRAMS["told with what it is for, and in other languages"] = r"""
 the password for the database is ¤
 my password for the server is ¤
-la contraseña de la base de datos es ¤
 a senha do servidor é ¤
 le jeton d'accès est ¤¤
 der API-Schlüssel ist ¤¤

@@ -124,7 +124,6 @@ Config {¶    password: Some(¶        "¤",¶    ),¶}
 {"xml":"\u003cpassword\u003e¤\u003c/password\u003e"}
 <AutoLogon><Password><Value>¤</Value></Password></AutoLogon>
 Parameters:¶  DbPassword:¶    Type: String¶    NoEcho: true¶    Default: ¤
-`DB_PASSWORD` should be `¤`
 """
 
 IN_THEIR_PLACE["codes in the path of a URL"] = r"""
