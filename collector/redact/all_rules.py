@@ -9,6 +9,7 @@ from collector.redact.structures.assigned import ASSIGNED_RULES
 from collector.redact.structures.calls import CALL_RULES
 from collector.redact.structures.capital_labels import CAPITAL_LABEL_RULES
 from collector.redact.structures.credentials import CREDENTIAL_RULES
+from collector.redact.structures.dialogs import DIALOG_RULES
 from collector.redact.structures.inserted import INSERTED_RULES
 from collector.redact.structures.kept_cookies import KEPT_COOKIE_RULES
 from collector.redact.structures.logins import LOGIN_RULES
@@ -31,6 +32,7 @@ STRUCTURAL_RULES: tuple[Rule, ...] = (
     *URL_RULES,
     *CREDENTIAL_RULES,
     *LOGIN_RULES,
+    *DIALOG_RULES,
     *QUERY_RULES,
     *ASSIGNED_RULES,
     *CAPITAL_LABEL_RULES,

@@ -29,7 +29,7 @@ from collector.redact.own_rules.load import Described, user_rules
 from collector.redact.personal import PERSONAL_RULES
 from collector.redact.rule import Rule
 from collector.redact.scan.engines import MARKERS, Engine, make_engine
-from collector.redact.scan.matching import Matcher, TimeOut, Zones
+from collector.redact.scan.matching import Matcher, TimeOut, Zones, whole_token
 from collector.redact.scan.segments import KeyBook, Segment, encode, gather, segments_of
 from collector.redact.session.fields import FIELDS_OF_PAGES
 from collector.redact.session.memory import NAMED, Found, Known, Sessions
@@ -245,9 +245,10 @@ class Redactor:
                 if len(places) > MOST_FINDINGS:
                     raise TooMany(matcher.rule.id)
                 first = starts[segment]
-                if matcher.rule.id in NAMED and is_in_another_language(texts[segment], start - first, end - first):
+                last = whole_token(text, start, end, first + len(texts[segment]))
+                if matcher.rule.id in NAMED and is_in_another_language(texts[segment], start - first, last - first):
                     continue
-                for low, high in outside_markers(text, start, end):
+                for low, high in outside_markers(text, start, last):
                     found.setdefault(segment, []).append(Mark(low - first, high - first, matcher.rule.id))
         return found
 

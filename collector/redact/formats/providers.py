@@ -108,6 +108,13 @@ PROVIDERS: tuple[Rule, ...] = (
         r"(?:AKIA|ASIA)[A-Z0-9]{16}[\s:,;|\"'\\]{1,8}(?P<secret>[A-Za-z0-9+/]{40})", after=AFTER_BASE64, check=is_mixed,
         examples=("AKIA{A-Z2-7:16},{A-Za-z0-9+/:40}", "AKIA{A-Z2-7:16}:{A-Za-z0-9+/:40}"),
         near_misses=("AKIA{A-Z2-7:16},{A-Za-z0-9+/:20}", "AIDA{A-Z2-7:17},{A-Za-z0-9+/:40}")),
+    # The answer of STS or IAM with `--output text`: an id, a date, the secret.
+    Rule("Amazon Web Services", "aws-listed-secret",
+        r"(?:CREDENTIALS|ACCESSKEY)[\s\\t]{1,8}A[A-Z0-9]{15,30}[\s\\t]{1,8}[0-9TZ:+.-]{10,40}"
+        r"[\s\\t]{1,8}(?P<secret>[A-Za-z0-9+/]{40})",
+        before="", after=AFTER_BASE64, check=is_mixed,
+        examples=("CREDENTIALS\tASIA{A-Z2-7:16}\t2026-01-02T10:00:00Z\t{A-Za-z0-9+/:40}",),
+        near_misses=("CREDENTIALS\tASIA{A-Z2-7:16}\tActive",)),
     # How STS's own headers begin in base64; newer tokens begin with the region's `origin_ec`.
     Rule("Amazon Web Services", "aws-session-token",
         rf"(?:IQoJb3JpZ2lu|FwoGZXIvYXdz|FQoGZXIvYXdz|FQoDYXdz|AQoDYXdz){IN_URL}{{60,1300}}", before=NOT_IN_BASE64,
@@ -202,6 +209,10 @@ PROVIDERS: tuple[Rule, ...] = (
         rf"(?i:shared_?access_?key){BETWEEN}(?P<secret>[A-Za-z0-9+/]{{43}}=)", before="", after=AFTER_BASE64,
         examples=("SharedAccessKeyName=Root;SharedAccessKey={A-Za-z0-9+/:43}=",),
         near_misses=("SharedAccessKeyName={A-Za-z:12}", "sha256-{A-Za-z0-9+/:43}=")),
+    Rule("Azure Storage", "azure-listed-key", r"[A-Za-z0-9+/]{86}==", keywords=("keyname", "full"),
+        before="0-9A-Za-z+/-", after=AFTER_BASE64, check=checks.is_no_zeros,
+        examples=('"keyName": "key1", "value": "{A-Za-z0-9+/:86}=="', "key1\tFULL\t{A-Za-z0-9+/:86}=="),
+        near_misses=("the full sha512-{A-Za-z0-9+/:86}==", "{A-Za-z0-9+/:86}==")),
     Rule("Azure Storage, Cosmos DB", "azure-account-key",
         rf"(?i:account_?key){BETWEEN}(?P<secret>[A-Za-z0-9+/]{{86}}==)", before="", after=AFTER_BASE64,
         examples=("AccountName=acme;AccountKey={A-Za-z0-9+/:86}==", "AZURE_STORAGE_ACCOUNT_KEY={A-Za-z0-9+/:86}=="),
@@ -834,7 +845,7 @@ PROVIDERS: tuple[Rule, ...] = (
     Rule("Midtrans", "midtrans-key", r"(?:SB-)?Mid-server-[A-Za-z0-9_-]{20,40}",
         examples=("Mid-server-{A-Za-z0-9_-:23}z", "SB-Mid-server-{A-Za-z0-9_-:23}z"),
         near_misses=("Mid-server-{a-z:5}", "Mid-client-{A-Za-z0-9:24}")),
-    prefixed("minisign", "minisign-key", "RWRTY0Iy", "A-Za-z0-9+/=", 120, "RWRTY0Iy{A-Za-z0-9+/:200}",
+    prefixed("minisign", "minisign-key", "RWRTY0Iy|RWRCSw", "A-Za-z0-9+/=", 120, "RWRTY0Iy{A-Za-z0-9+/:200}",
         before=NOT_IN_BASE64),
     prefixed("Mintlify", "mintlify-key", "mint_(?:dsc_)?", ALNUM, 20, "mint_dsc_{A-Za-z0-9:24}"),
     by_name("Mistral", "mistral-key", "mistral", "[A-Za-z0-9]{32}", "{A-Za-z0-9:32}"),

@@ -24,12 +24,14 @@ MOST_READ = 2_000  # stretches remembered; a text with more distinct ones hardly
 UNTIMED = 32  # zones between two looks at the clock, each of which costs 0.4 us
 FEW_PLACES = 8  # remaining places that are tried one by one if a match begins with something short
 NARROW = 64  # and if it does not
+SHORTEST_CUT = 60  # characters of a secret that may be the beginning of a longer one
 FEW = 50  # zones in which a rule with a `locate` may be searched for without stretches
 
 _boundary_escapes = (
     rb"(?<=\\[nrtbfv0])|(?<=\\x[0-9a-fA-F]{2})|(?<=\\u[0-9a-fA-F]{4})|(?<=%[0-9a-fA-F]{2})"
     rb"|(?<=\[\dm)|(?<=\[\d\dm)|(?<=;\dm)|(?<=;\d\dm)"
 )
+_rest_of_token = re.compile(rb"(?<=[A-Za-z0-9])[A-Za-z0-9][A-Za-z0-9+/=_.~%-]*")
 _open_end = re.compile(r"\{([1-9]\d*),\d+\}(\)*)\Z")
 
 
@@ -196,6 +198,13 @@ def stretches(text: bytes, low: int, high: int) -> Iterator[int]:
         low = repeated if repeated >= 0 else low + STRETCH
         yield min(low - 1, high)
     yield high
+
+
+def whole_token(text: bytes, start: int, end: int, stop: int) -> int:
+    """Where a token ends of which a rule took a part: every rule reads only so far, and tokens may be longer."""
+    if end - start >= SHORTEST_CUT and (rest := _rest_of_token.match(text, end, stop)):
+        return rest.end()
+    return end
 
 
 def _check_time(deadline: float, rule: str) -> None:

@@ -23,10 +23,11 @@ _READING = (
     # clusters
     r"(?:kubectl|oc|k) (?:\S+ ){0,6}?get (?:\S+ ){0,4}?secrets?\b[\s\S]{0,200}?(?:json|templ|colum)[\s\S]{0,80}?data\b",
     r"(?:kubectl|oc) [\s\S]{0,80}?(?:view-secret|create token|whoami -t)",
-    r"kubeadm token create",
+    r"(?:kubeadm|k3s) token create",
     r"argocd (?:account generate-token|admin initial-password)",
     # stores of secrets
     r"(?:vault|bao) (?:\S+ ){0,4}?(?:get|read|create|unwrap|login|write|print)\b[\s\S]{0,120}?(?:-field|token)\b",
+    r"(?:vault|bao) (?:kv get|read (?:\S+ )*\S*creds/)",
     r"op (?:read|item get|inject|document get)\b",
     r"gcloud [\s\S]{0,80}?secrets versions access",
     r"gcloud [\s\S]{0,80}?auth (?:application-default )?print-(?:access|identity|refresh)-token",
@@ -47,8 +48,12 @@ _READING = (
     r"consul kv get [\s\S]{0,80}?(?:secret|pass|token|key)",
     r"(?:heroku|netlify|fly|flyctl) (?:config:get|env:get|auth:token|auth token|tokens create)",
     r"railway variables --(?:kv|json)",
-    r"pulumi (?:config get \S*(?:pass|secret|token|key)|stack output [\s\S]{0,40}?--show-secrets)",
-    r"(?:terraform|tofu) output [\s\S]{0,40}?-(?:raw|json) \S*(?:pass|secret|token|key)",
+    r"pulumi (?:config get \S*(?i:pass|secret|token|key)|stack output [\s\S]{0,40}?--show-secrets)",
+    r"(?:terraform|tofu) output [\s\S]{0,40}?-(?:raw|json) \S*(?i:pass|secret|token|key)",
+    r"convex env get \S*(?:PASS|SECRET|TOKEN|KEY)",
+    r"firebase functions:secrets:access",
+    r"(?:Get-Secret|Get-AzKeyVaultSecret) [\s\S]{0,120}?-AsPlainText",
+    r"nmcli (?:\S+ ){0,3}?-g \S*psk",
     r"ansible-vault (?:view|decrypt [\s\S]{0,80}?--output[ =](?:-|/dev/stdout))",
     r"sops (?:-d|--decrypt|decrypt|exec-env)",
     # password managers
@@ -64,7 +69,7 @@ _READING = (
     # logins of tools
     r"gh auth (?:token|status [\s\S]{0,40}?(?:-t|--show-token))",
     r"glab (?:auth token|config get token)",
-    r"npm (?:token create|config get \S*auth)",
+    r"(?:npm|yarn|pnpm) (?:token create|config get \S*[aA]uth)",
     r"git credential(?:-\S+)? (?:fill|get)",
     r"docker-credential-\S+ get",
     # decrypting and decoding
@@ -96,6 +101,8 @@ _draws = re.compile(
     r"|Fernet\.generate_key|/dev/u?random\b|SecureRandom\.(?:hex|base64|urlsafe_base64|alphanumeric)"
     r"|Str::random\(|::GeneratePassword\("
 )
+# Whatever `_shown_variable` matches contains one of these.
+_SIGNS_OF_SHOWING = ("$", "%", "printenv", "env", "ENV[", "ENV.", "settings.")
 # Whatever `_draws` matches contains one of these.
 _SIGNS_OF_DRAWING = ("andom", "token_", "generate_key", "secrets.choice", "GeneratePassword")
 # Shows a file that holds nothing but a secret, or a variable with a telling name.
@@ -106,7 +113,10 @@ _shown_file = re.compile(
 )
 _shown_variable = re.compile(
     r"(?:(?:echo|printf)\s+(?:-\w+\s+|[\"']?%s(?:\\n)?[\"']?\s+)?[\"']?\$\{?(?:env:)?|printenv\s+"
-    r"|Write-(?:Output|Host)\s+[\"']?\$(?:env:)?|echo\s+%)([A-Za-z_][A-Za-z0-9_]{1,60})"
+    r"|Write-(?:Output|Host)\s+[\"']?\$(?:env:)?|echo\s+%"
+    # in a program of one line: console.log(process.env.X), print(os.environ["X"]), puts ENV["X"]
+    r"|(?:\w+\s[\s\S]{0,200}?)?(?:print|console\.log|puts|echo)[\s(]{1,2}(?:process\.env\.|Deno\.env\.get\([\"']"
+    r"|(?:os\.)?(?:environ(?:\.get)?|getenv|ENV(?:\.fetch)?)[\[(][\"']|settings\.))([A-Za-z_][A-Za-z0-9_]{1,60})"
 )
 _passing_on = re.compile(
     r"\s*(?:base64|openssl|tr|head|tail|cut|jq|yq|sed|awk|gawk|perl|tee|cat|sort|uniq|grep|egrep|rg|fold|rev|xxd|od|hexdump"
@@ -146,7 +156,7 @@ def _may_print(command: str) -> bool:
     words = command.encode("ascii", "replace").translate(_WORDS_ONLY).split()
     reads = _names_a_program(command, words) and _reads.search(command)
     picks = not PICKING.isdisjoint(words) and may_pick(command)
-    shows = ("$" in command or "%" in command or "printenv" in command) and _shown_variable.search(command)
+    shows = any(map(command.__contains__, _SIGNS_OF_SHOWING)) and _shown_variable.search(command)
     draws = any(map(command.__contains__, _SIGNS_OF_DRAWING)) and _draws.search(command)
     return bool(reads or shows or picks or draws or (may_name_one(command) and _shown_file.search(command)))
 

@@ -25,6 +25,7 @@ from collector.redact.structures.not_a_name import (
     stands_for_itself,
 )
 from collector.redact.structures.notation import Sign, notation_of, read_sign
+from collector.redact.structures.separators import FAR, FIRST, FLAG, KEYED, NAMED, NEAR
 from collector.redact.structures.value_end import (
     WIDEST_VALUE,
     bare_span,
@@ -38,7 +39,7 @@ from collector.redact.structures.value_end import (
 from collector.redact.structures.whole_name import Name, whole_name
 from collector.redact.words.asked import asks_for_a_secret, is_one_secret
 from collector.redact.words.labels import is_result, is_translated
-from collector.redact.words.names import TELLING, Promise, hands_over, promise, split_name, word_set
+from collector.redact.words.names import Promise, hands_over, promise, split_name, word_set
 from collector.redact.words.phrases import is_worded
 from collector.redact.words.placeholders import is_placeholder
 from collector.redact.words.values import (
@@ -49,93 +50,15 @@ from collector.redact.words.values import (
 
 AROUND = (128, WIDEST_VALUE + 100)  # what `locate` reads: the name before, a scheme and the value
 
-_QUOTE = r"""(?:[fbruln]{1,2}|@|\$)?(?:(?:\\{0,7}"){3}|(?:\\{0,7}'){3}|\\{0,7}["'`])"""
-_BREAK = r"(?:\s|\\{1,3}[nrt])"
-_MARK = r"\\{0,7}[\"']"
-_CLOSE = r"""(?:\\{0,7}["'`\])*_]{0,4}(?: ?\[[^\]\s]{1,20}\])?|&(?:quot|#34|#39|apos);|%2[27])"""
-_REMARK = r"(?: \([a-z][a-z0-9 ,/-]{1,20}\)[*_]{0,2})?"  # **name (staging)**
-_FIRST = r"(?P<first>[^\s\x90\x91])"
-# The value follows, quoted or bare: NAME=x, "name": "x", name => x, | name | x |, <name>x, the name is x
-_STILL = "(?: (?:now|still|currently|actually|again|just|simply))?"
-_DIRECT = (
-    rf":[ \t]?[|>][-+]?{_BREAK}{{1,20}}|:[ \t]?!!?[a-z]{{2,8}}[ \t]|:{_BREAK}{{1,20}}- (?=[\"']?[a-z0-9+/=_-]{{16}})"
-    rf"|[ \t]?=[ \t]?<<[~-]?[\"']?[a-z_]{{2,20}}[\"']?{_BREAK}{{1,20}}"
-    r"|[ \t]{0,20}(?:=>|:{1,3}=|={1,3}|%3[ad](?:%20)?|\\{1,4}u003[ad]|!==?|[.?+|]{1,2}=|:{1,2}|\|)"
-    r"[ \t*_]{0,20}(?:\xab[ \xa0]?)?(?:\[\s{0,20})?"
-    rf"|\s(?:is|was|to|are){_STILL}:?\s|>{_BREAK}{{0,24}}|[ \t]\(|[ \t]-[ \t]|[ \t](?:->|<-)[ \t]"
-    r"|[ \t]?\.{4,60}[ \t]?:?[ \t]?"
-)
-# What makes a string out of a string: String::from("x"), Buffer.from("x"), bytes("x")
-_MADE_OF = (
-    "(?<=from)|(?<=::new)|(?<=::of)|(?<=bytes)|(?<=fromhex)|(?<=from_hex)|(?<=unhexlify)|(?<=b64decode)|(?<=string)"
-)
-# The value is quoted, and there is something in between: a type, a comma, a bracket, a word (name: string = "x"), or
-# where else it may come from (name = os.getenv("X", "x"), name = process.env.X || "x")
-_LITERAL = (
-    rf"(?:[ \t]?[:=]{{1,2}}[ \t]?(?:\[\]byte\(|new textencoder\(\)\.encode\(|(?:new[ \t])?[a-z_][a-z0-9_.:]{{1,40}}+"
-    rf"(?:(?=\()(?:{_MADE_OF})\([ \t]?|(?:[(\[]{_MARK}[a-z0-9_.-]{{1,60}}{_MARK}[)\]])?"
-    rf"(?:[ \t]?(?:\|\||\?\?|\?:)|[ \t]or)|\({_MARK}[a-z0-9_.-]{{1,60}}{_MARK},(?:[ \t]?default[ \t]?=)?)[ \t]?)"
-    r"|[ \t]?:[ \t]{0,2}(?:&'[a-z]{1,12}[ \t])?[&a-z'\[\]<>_.|?]{2,24}+[ \t]?=[ \t]?"
-    r"|[ \t](?:string|str|&str|text|varchar)[ \t]?=[ \t]?"
-    r"|[ \t]{0,3},(?:[ \t]do:)?[ \t]{0,16}|\s?\(\s{0,3}|[ \t]{1,3}"
-    r"|[ \t]?[:=]{1,2}[ \t]{0,4}(?:\r?\n|\\{1,3}n)[ \t]{0,24})"
-    rf"(?={_QUOTE})"
-)
-# The value follows in a field of its own: name: NAME, value: x
-_SIBLING = (
-    r"[,;]?[ \t]?\{?\s{0,20}(?:\\{1,3}[nrt]\s{0,20}){0,2}(?:- )?(?:\\{0,7}[\"'])?"
-    r"(?:[a-z]{0,12}value|default|content)(?:\\{0,7}[\"'])?\s?[:=]\s?|:?</[a-z]{1,12}>\s{0,20}<[a-z]{1,12}>(?:<[a-z]{1,12}>)?"
-)
-# The value is in an object of its own, perhaps after other members: "name": {"type": "s", "value": "x"
-_INDENT = r"\s{0,2}(?:\\{1,3}[nrt]){0,6}\s{0,24}"
-_INSIDE = (
-    rf":[ \t]?\{{{_INDENT}"
-    rf"(?:{_MARK}[a-z_]{{1,20}}{_MARK}:\s?(?:{_MARK}[^\"'\\]{{0,30}}{_MARK}|true|false),{_INDENT}){{0,3}}"
-    rf"{_MARK}(?:[a-z]{{0,12}}value|s|default|content){_MARK}\s?:\s?"
-)
-# The value follows directly, and looks random: the token 4kfh5...
-_ADJACENT = r"""[ \t]{1,20}(?=[`"']?[a-z0-9+/=_-]{16})"""
-_NAMED = (
-    rf"(?P<name>{TELLING}){_CLOSE}{_REMARK}(?P<sep>{_SIBLING}|{_INSIDE}|{_LITERAL}|{_DIRECT}|{_ADJACENT})"
-    rf"(?P<open>{_QUOTE} ?)?{_FIRST}"
-)
-# What every match of `_NAMED` begins with, small enough for the scanner: hyperscan refuses the whole pattern. Nearly
-# always the separator is near the name (`_NEAR`), and then hyperscan even says where the match begins; what may be far
-# away (`_FAR`) is too large for that.
-_NEAR = (
-    rf"{TELLING}{_CLOSE}(?:[ \t]{{0,2}}(?:[=:|]|[.!?+|]=|%3[ad]|\\{{1,4}}u003[ad])[ \t*_]{{0,2}}[^\s\x90\x91]|>|</"
-    r"|[ \t]\(|[ \t]?\.{4}|[ \t]<?->?[ \t]|[ \t]&?(?:str|text|varchar)|[ \t]?[:=]{1,2}[ \t]{0,4}\r?\n"
-    r"|\s(?:is|was|to|are)[: ]|[ \t]{1,2}[`\"']?[a-z0-9+/=_-]{16}"
-    r"|(?:[ \t]{1,3}|[ \t]{0,3}(?:,(?: do:)?|\())\s{0,16}[fbrul@$]{0,2}\\{0,7}[\"'`])"
-)
-_FAR = (
-    rf"{TELLING}{_CLOSE}(?:[ \t]{{3,20}}(?:[=:|]|[.!?+|]=|%3[ad])[ \t*_]{{0,20}}[^\s\x90\x91]"
-    r"|[ \t]{0,2}(?:[=:|]|[.!?+|]=|%3[ad])[ \t*_]{3,20}[^\s\x90\x91]|[ \t]{3,20}[`\"']?[a-z0-9+/=_-]{16}"
-    r"|[,;]?[ \t]?\{?\s{0,20}(?:\\{1,3}[nrt]\s{0,20}){0,2}(?:- )?(?:\\{0,7}[\"'])?[a-z]{0,12}(?:value|default|content))"
-)
-# A name that only ends in key tells little: from the start its value must look like a key.
-_KEYED = (
-    rf"(?P<name>(?:key|auth(?:entication)?)(?:[_-]?[0-9]{{1,2}})?){_CLOSE}"
-    r"(?P<sep>[ \t]{0,20}(?:=>|:{1,3}=|={1,3}|!==?|[.?+|]{1,2}=|:{1,2})[ \t]{0,20}|\s(?:is|was|to|are):?\s|[ \t]{1,4}"
-    r"|[ \t](?:string|str|&str)[ \t]?=[ \t]?)"
-    rf"(?P<open>{_QUOTE})?(?P<first>[a-z0-9+/_.~-]{{20}})"
-)
-_FLAG = (
-    r"(?P<name>(?:--?|/)(?:[a-z][a-z_-]{0,30})?(?:password|passwd|passphrase|pass|pwd|secret|token|key|auth)[a-z0-9_-]{0,16}"
-    r"|(?:[\#%]define|%global|env|arg|setenv|setx|export -x|set -[gxu]{1,3}|config set|secret put|putenv)"
-    r"(?:[ \t]|\\t){1,3}"
-    r"[a-z0-9_.:/-]{0,60}"
-    rf"(?:{TELLING}))"
-    rf"""["'`]?(?:[ \t]|\\t){{1,4}}(?P<sep>)(?P<open>{_QUOTE})?(?P<first>[^\s\x91\x90-])"""
-)
-
 _SCHEMES = rb"(?i:bearer|basic|token|api-?key|key|bot|oauth|jwt|ssws|geniekey|splunk|apitoken|negotiate)[ +:=]"
 _scheme = re.compile(_SCHEMES + rb"\s{0,60}")
 # How a bare value begins if there is more to it than one piece: a scheme, an escaped quote, several words.
 _begins_more = re.compile(_SCHEMES + rb"|[&%\\-]|[a-z]{4}[ -][a-z]{4}[ -]|(?:[a-z]{3,8} ){4}")
 _in_brackets = re.compile(rb"(?=.*[A-Za-z])(?=.*\d)[^-#]{6,}")
 _escaped_quote = re.compile(rb"&(?:quot|#34|#39|apos);|%22|%27|\\{1,4}u002[27]|\\\((?:aq|dq)")
-_element = re.compile(rb"([^<>\x8f-\x91]{3,%d}?)(?:\s|\\{1,3}[nrt]){0,24}<\\{0,3}/" % WIDEST_VALUE)
+_element = re.compile(
+    rb"([^<>\x8f-\x91]{3,%d}?)(?:\s|\\{1,3}[nrt]){0,24}(?:<|\\{1,4}u003c|&lt;)\\{0,3}/" % WIDEST_VALUE
+)
 _element_part = re.compile(rb"(?:(?!\\[nrt])[^\s{}\"'`;])+")
 _parts = re.compile(rb"[^\x8f\x90\x91]+")
 _hash_or_uuid = re.compile(r"[0-9a-fA-F-]+")
@@ -226,7 +149,7 @@ def _in_element(text: bytes, first: int, stop: int, promised: Promise) -> Spans:
         end = cut_end(text, first, stop)
         return _judge(text, first, end, promised, Notation.ENVIRONMENT, stop) if end > 0 else []
     parts = list(_element_part.finditer(text, first, content.end(1)))
-    if len(parts) == 1 and not is_placeholder(parts[0][0].rstrip(b":0123456789").decode("latin-1")):
+    if len(parts) == 1 and not is_placeholder(parts[0][0].rstrip(b":?0123456789").decode("latin-1")):
         return _judge(text, *parts[0].span(), promised, Notation.ENVIRONMENT)
     return [part.span() for part in parts if is_secret(part[0].decode("latin-1"), Promise.KEY, Notation.BARE)]
 
@@ -321,12 +244,12 @@ ASSIGNED_RULES = (
     Rule(
         id="named-secret",
         provider="structure",
-        pattern=_NAMED,
+        pattern=NAMED,
         locate=locate,
         around=AROUND,
         folds=True,
-        trigger=_FAR,
-        near=_NEAR,
+        trigger=FAR,
+        near=NEAR,
         before="",
         after="",
         about="a value beside a name that says it is a secret",
@@ -356,7 +279,7 @@ ASSIGNED_RULES = (
     Rule(
         id="named-key",
         provider="structure",
-        pattern=_KEYED,
+        pattern=KEYED,
         locate=locate,
         around=AROUND,
         folds=True,
@@ -369,7 +292,7 @@ ASSIGNED_RULES = (
     Rule(
         id="secret-argument",
         provider="structure",
-        pattern=_FLAG,
+        pattern=FLAG,
         locate=locate,
         around=AROUND,
         folds=True,
@@ -382,7 +305,7 @@ ASSIGNED_RULES = (
     Rule(
         id="telling-key",
         provider="structure",
-        pattern=rf"[^\x90\x91]{{1,160}}\x91\s{{0,20}}{_FIRST}",
+        pattern=rf"[^\x90\x91]{{1,160}}\x91\s{{0,20}}{FIRST}",
         locate=locate_key_value,
         around=180,
         folds=True,

@@ -14,7 +14,7 @@ from collector.redact.words.phrases import is_in_place
 _REACH = 400  # how far a call is read
 # Which argument is the password: the calls, and how many arguments come before it.
 _FIRST = (
-    r"bcrypt\.(?:hash|hashSync|compare|compareSync|hashpw|checkpw)|Hash::(?:make|check)|password_(?:hash|verify)"
+    r"b?crypt|bcrypt\.(?:hash|hashSync|compare|compareSync|hashpw|checkpw)|Hash::(?:make|check)|password_(?:hash|verify)"
     r"|argon2\.hash|generate_password_hash|make_password|BCrypt\.(?:hashpw|HashPassword)|(?:redis|jedis)\.auth"
 )
 _SECOND = (
@@ -88,6 +88,7 @@ CALL_RULES = (
             "PDO->__construct('mysql:host=db...', 'shop', '{A-Za-z0-9:12}...')",
             "request.basic_auth 'ci', '{A-Za-z0-9:12}'",
             "await bcrypt.hash('{A-Z:1}{a-z:7}!4', 10)",
+            "crypt('{A-Z:1}{a-z:7}!4', gen_salt('bf'))",
         ),
         near_misses=(
             'new mysqli("localhost", "user", "password", "db")',

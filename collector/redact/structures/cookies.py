@@ -6,7 +6,8 @@ import re
 
 from collector.redact.marker import SHIELDED
 from collector.redact.rule import Spans
-from collector.redact.words.code import is_program, looks_like_code
+from collector.redact.words.code import is_code_word, is_program, looks_like_code
+from collector.redact.words.labels import is_joined
 from collector.redact.words.placeholders import is_placeholder
 
 SHORTEST = 8
@@ -33,8 +34,8 @@ def cookie_spans(text: bytes, start: int, stop: int) -> Spans:
             and part[1] != value  # an argument of the same name
             and not value.startswith(SHIELDED)
         ):
-            is_word = value.isalpha() and len(value) < 16
             decoded = value.decode("latin-1")
+            is_word = (len(value) < 16 and (value.isalpha() or is_code_word(decoded))) or is_joined(decoded)
             if not is_word and not is_placeholder(decoded) and not is_program(decoded) and not looks_like_code(decoded):
                 spans.append(part.span(2))
         if not part[3]:

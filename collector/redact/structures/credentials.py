@@ -289,11 +289,13 @@ CREDENTIAL_RULES = (
     Rule(
         id="password-hash",
         provider="structure",
-        pattern=r"\$(?:2[abxy]?\$\d\d\$[A-Za-z0-9./]{53}|[789]\$[A-Za-z0-9./]{10,44}\$[A-Za-z0-9./]{40,50}|[156y]\$(?:rounds=\d{1,9}\$)?[A-Za-z0-9./$]{1,40}\$[A-Za-z0-9./]{22,86}|argon2(?:id|i|d)\$[A-Za-z0-9+/=,$]{30,300}|apr1\$[A-Za-z0-9./]{1,8}\$[A-Za-z0-9./]{22})",
+        # Docker Compose doubles each dollar.
+        pattern=r"\$(?:2[abxy]?\${1,2}\d\d\${1,2}[A-Za-z0-9./]{53}|[789]\$[A-Za-z0-9./]{10,44}\$[A-Za-z0-9./]{40,50}|[156y]\$(?:rounds=\d{1,9}\$)?[A-Za-z0-9./$]{1,40}\$[A-Za-z0-9./]{22,86}|argon2(?:id|i|d)\$[A-Za-z0-9+/=,$]{30,300}|apr1\${1,2}[A-Za-z0-9./]{1,8}\${1,2}[A-Za-z0-9./]{22})",
         check=_is_drawn,
         after="0-9A-Za-z./",
         examples=(
             "$2b$12${A-Za-z0-9:53}",
+            "auth.users=ops:$$apr1$${A-Za-z0-9:8}$${A-Za-z0-9:22}",
             "$7${A-Za-z0-9:22}${A-Za-z0-9:43}",
             "$y$j9T${A-Za-z0-9:22}${A-Za-z0-9:43}",
             "$argon2id$v=19$m=65536,t=3,p=4${A-Za-z0-9:22}${A-Za-z0-9:43}",

@@ -44,7 +44,7 @@ _PROGRAMS: tuple[tuple[str, str, str], ...] = (
     ("ldap(?:search|add|modify|whoami|delete)", "-w", _EITHER),
     ("ldappasswd", "-[was]", _EITHER),
     ("keytool|jarsigner", r"-(?:src|dest)?storepass|-(?:dest)?keypass|-new", _APART),
-    ("smbclient", "-p", _APART),
+    ("smbclient|beeline|mcrcon|hydra|conan remote login", "-p", _APART),
     ("ncftp(?:put|get|ls)?", "-p", _EITHER),
     (r"snmp(?:walk|get|set|bulkwalk|bulkget|getnext|table|trap|inform)", "-[AX]", _EITHER),
     ("zip|unzip", "-P|--password", _APART),
@@ -59,6 +59,7 @@ _PROGRAMS: tuple[tuple[str, str, str], ...] = (
     ("winrs", "-p(?:assword)?:", _GLUED),
     ("schtasks", "/rp", _APART),
     ("sendemail", "-xp", _APART),
+    ("swaks", "-ap", _APART),
     ("caddy hash-password", "--plaintext|-p", _APART),
     ("ssh-keygen", "-[NP]", _APART),
     (
@@ -103,6 +104,8 @@ _COMMANDS = (
     "radtest *",
     "dscl . -passwd *",
     "net rpc user password *",
+    "net use * *",
+    "nuget push *",
     "networksetup -setairportnetwork * *",
     "credstash put *",
     "pulumi config set --secret *",
@@ -165,9 +168,9 @@ def _argument(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Sp
 
 def _drawn_or_chosen(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     """What stands where a command takes a password. Words may be what a sentence says about the command, and what
-    begins with a dash is an option."""
+    begins with a dash or a slash is an option."""
     value = match["secret"].decode("latin-1")
-    return chosen(text, match, start, stop) if has_digit_and_letter(value) and value[0] != "-" else []
+    return chosen(text, match, start, stop) if has_digit_and_letter(value) and value[0] not in "-/" else []
 
 
 @lru_cache(maxsize=200)
@@ -179,7 +182,7 @@ LOGIN_RULES = (
     Rule(
         id="user-and-password",
         provider="structure",
-        pattern=r"""(?:-[uU](?:\s{1,3}|=)?|(?:--user|--?auth|--proxy-user|--userpwd|--basic-auth|--http-user)(?:\s{1,3}|=))\\{0,3}["']?[A-Za-z0-9_.@+%-]{0,80}:\\{0,3}["']?(?P<secret>[^\s"'`<>\x91\x90]{3,200})""",
+        pattern=r"""(?:-[uU](?:\s{1,3}|=)?|(?:--user|--?auth|--proxy-user|--userpwd|--basic-auth|--http-user)(?:\s{1,3}|=))\\{0,3}["']?[A-Za-z0-9_.@+%${}-]{0,80}:\\{0,3}["']?(?P<secret>[^\s"'`<>\x91\x90]{3,200})""",
         locate=_user_and_password,
         around=(_BEFORE, 0),
         before="0-9A-Za-z-",

@@ -14,7 +14,8 @@ from collector.redact.structures.whole_name import Name
 from collector.redact.words.values import Notation
 
 _whole_line = re.compile(rb"[^\s\"'`<>(){},;]+(?=[ \t]*(?:[\n\r]|\\+[nr]|\Z))")
-_escaped_sign = re.compile(rb"\\{1,4}u003[ad]", re.IGNORECASE)  # as Gson writes it
+_escaped_sign = re.compile(rb"\\{1,4}u003[ade]|&gt;", re.IGNORECASE)  # as Gson, Go and HTML write it
+_SIGNS = {b"a": b":", b"d": b"=", b"e": b">", b";": b">"}
 _vague = re.compile(rb"==|!=|\[|[a-z]\s?$|[a-z]:\s$")
 
 
@@ -37,7 +38,7 @@ class Sign(NamedTuple):
 @lru_cache(maxsize=1_000)
 def read_sign(separator: bytes) -> Sign:
     """What a separator says."""
-    separator = _escaped_sign.sub(lambda sign: b"=" if sign[0][-1:] in b"dD" else b":", separator)
+    separator = _escaped_sign.sub(lambda sign: _SIGNS[sign[0][-1:].lower()], separator)
     trimmed = separator.strip()
     return Sign(
         text=separator,
@@ -52,7 +53,7 @@ def read_sign(separator: bytes) -> Sign:
         may_be_choice=trimmed in (b"|", b":") and separator[:1] == b" ",
         is_list=separator.endswith(b"- ") and separator.startswith(b":"),
         is_vague_before_string=trimmed.startswith(b"(")
-        or trimmed.endswith(b"(")
+        or (trimmed.endswith(b"(") and not trimmed.lower().endswith(b"some("))
         or bool(_vague.search(separator))
         or (trimmed in (b"", b",") and separator != b""),
     )

@@ -13,7 +13,7 @@ from collector.redact.rule import Rule, Spans
 
 WIDEST_KEY = 32_768
 
-_LABEL = r"(?:[A-Z0-9]{1,12}[ _]){0,4}PRIVATE[ _]KEY(?:[ _]BLOCK)?"
+_LABEL = r"(?:(?:[A-Z0-9]{1,12}[ _]){0,4}PRIVATE[ _]KEY(?:[ _]BLOCK)?|OpenVPN [A-Za-z0-9 -]{6,24}[ ]key(?: V1)?)"
 _BEGIN = rf"-{{2,5}}\s?BEGIN[ _]{_LABEL}\s?-{{2,5}}"
 _END = rf"-{{2,5}}\s?END[ _]{_LABEL}\s?-{{2,5}}"
 _end = re.compile(_END.encode())
@@ -122,6 +122,19 @@ def _from_body(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> S
 _EXAMPLE_BODY = r"\n".join(["{A-Za-z0-9:64}"] * 3)
 
 
+# What `openssl -text` shows of a key, line by line
+_NUMBER = r"(?:privateExponent|prime[12]|exponent[12]|coefficient|priv):"
+_DIGITS = r"(?:\s|\\{1,3}[nr]){1,24}(?:[0-9a-f]{2}:){8}"
+_digits = re.compile(rb"(?:(?:\s|\\{1,3}[nr])*[0-9a-f]{2}:?)+(?![0-9a-zA-Z])")
+
+
+def _whole_number(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
+    """All lines of a number."""
+    first = match.start("secret")
+    digits = _digits.match(text, first, min(stop, first + WIDEST_KEY))
+    return [(first, digits.end())] if digits else []
+
+
 def _whole_run(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
     """The whole of the base64, over as many lines as it was folded into."""
     run = _folded.match(text, match.start(), stop)
@@ -194,5 +207,25 @@ PRIVATE_KEY_RULES = (
         after="",
         examples=("Private-Lines: 2\n{A-Za-z0-9:64}\n{A-Za-z0-9:40}",),
         near_misses=("Public-Lines: 2\n{A-Za-z0-9:64}",),
+    ),
+    Rule(
+        id="private-number",
+        provider="structure",
+        pattern=rf"{_NUMBER}(?P<secret>{_DIGITS})",
+        locate=_whole_number,
+        after="",
+        about="the private numbers of a key, as openssl prints them",
+        examples=("priv:\n    00:{a-f:1}1:2{a-f:1}:33:{a-f:1}4:55:66:77:88:99:\n    {a-f:1}1:22\n",),
+        near_misses=("pub:\n    04:{a-f:1}1:2{a-f:1}:33:{a-f:1}4:55:66:77:88:99\n", "priv: 7 numbers\n"),
+    ),
+    Rule(
+        id="private-key-element",
+        provider="structure",
+        pattern=r"<(?:D|P|Q|DP|DQ|InverseQ)>\s{0,24}(?P<secret>[A-Za-z0-9+/]{40,1400}={0,2})\s{0,24}</",
+        before="",
+        after="",
+        about="a private member of a key in XML",
+        examples=("<RSAKeyValue><P>{A-Za-z0-9+/:86}==</P>",),
+        near_misses=("<RSAKeyValue><Modulus>{A-Za-z0-9+/:86}==</Modulus>", "<P>{a-z:30}</P>"),
     ),
 )

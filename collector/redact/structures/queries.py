@@ -9,6 +9,7 @@ import re
 
 from collector.redact.rule import Rule, Spans
 from collector.redact.structures.credentials import chosen
+from collector.redact.words.labels import is_joined
 from collector.redact.words.placeholders import is_placeholder
 from collector.redact.words.values import looks_random
 
@@ -18,6 +19,11 @@ _VALUE = r"""[^\s"'`<>\\\x91\x90]"""
 
 def _is_random(secret: str) -> bool:
     return looks_random(secret) and not is_placeholder(secret)
+
+
+def _is_random_throughout(secret: str) -> bool:
+    """The same, and no name of a page: `network-and-peering-in-2024`."""
+    return _is_random(secret) and not is_joined(secret)
 
 
 def whole_input(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
@@ -54,6 +60,20 @@ QUERY_RULES = (
         about="a code in a URL that can be exchanged for a token",
         examples=("https://app.acme.test/callback?code={A-Za-z0-9_-:43}&state=x",),
         near_misses=("https://app.acme.test/callback?code=E1001", "?code=authentication-is-required-here"),
+    ),
+    Rule(
+        id="url-path-secret",
+        provider="structure",
+        pattern=(
+            r"/(?:(?:password[-_/]?reset|reset[-_/]?password|password/(?:reset|edit)|magic[-_]?link|invit(?:e|ation)s?"
+            r"|(?:verify|confirm)[-_]?email|email/(?:verify|confirm))/|private-)(?P<secret>[A-Za-z0-9_-]{20,400})"
+        ),
+        check=_is_random_throughout,
+        before="",
+        after="",
+        about="a code in the path of a URL that lets its holder in",
+        examples=("https://acme.test/reset-password/{0-9a-f:40}", "/ical/a%40acme.test/private-{0-9a-f:32}/basic.ics"),
+        near_misses=("/docs/reset-password/how-to-reset-your-account-in-2024", "/private-network-and-peering-in-2024"),
     ),
     Rule(
         id="user-slash-password",

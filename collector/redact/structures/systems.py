@@ -129,9 +129,9 @@ SYSTEM_RULES = (
     Rule(
         "structure",
         "client-login-comma",
-        rf"lftp\s[^\n|\x90\x91]{{0,100}}?(?:-u|--user)[ =]?{_QUOTE}?[A-Za-z0-9_.@-]{{1,60}}{_QUOTE}?,{_QUOTE}?"
-        rf"(?P<secret>{_VALUE}{{3,100}})",
-        trigger=r"lftp\s",
+        rf"(?:lftp\s[^\n|\x90\x91]{{0,100}}?(?:-u|--user)|open -u)[ =]?{_QUOTE}?[A-Za-z0-9_.@-]{{1,60}}"
+        rf"{_QUOTE}?,{_QUOTE}?(?P<secret>{_VALUE}{{3,100}})",
+        trigger=r"lftp\s|open -u",
         locate=chosen,
         around=0,
         after="",
@@ -146,7 +146,8 @@ SYSTEM_RULES = (
         r"|(?:tacacs|radius)-server(?: host [^\s]{1,60})? key|isakmp key|ppp chap password"
         r"|neighbor [^\s]{1,60} password|wpa-psk ascii"
         r"|ip (?:ftp|http client) password|key-string|authentication-key|simple-password"
-        r"|(?P<sure>plain-text-password-value|pre-shared-key ascii-text|(?:wifi-sec|wireless-security)\.psk))"
+        r"|(?P<sure>plain-text-password-value|pre-shared-key ascii-text|(?:wifi-sec|wireless-security)\.psk"
+        r"|set (?:password|passwd|psksecret) ENC|pre-shared-secret|: (?:EAP|XAUTH|NTLM)))"
         rf"(?: (?:level )?[0-9]{{1,2}})? {_QUOTE}?(?P<secret>{_VALUE}{{4,100}})",
         locate=_of_device,
         around=(0, 48),
@@ -157,6 +158,7 @@ SYSTEM_RULES = (
             "username ops privilege 15 secret 0 {a-z:8}{0-9:2}X",
             "tacacs-server key 7 {0-9A-F:14}",
             'set vpn pre-shared-key ascii-text "{A-Z:1}{a-z:9}3"',
+            "set psksecret ENC {A-Za-z0-9+/:38}==\n",
         ),
         near_misses=("enable secret scanning", "enable password authentication", "enable secret 0 <password>"),
     ),
@@ -201,14 +203,15 @@ SYSTEM_RULES = (
     Rule(
         "Redis",
         "redis-user",
-        rf"(?:ACL SETUSER|acl setuser) {_USER} [^\n\x90\x91]{{0,120}}?>(?P<secret>{_VALUE}{{4,200}})",
-        trigger="(?:ACL SETUSER|acl setuser) ",
+        rf"(?:(?:ACL SETUSER|acl setuser) {_USER}|user {_USER} on) [^\n\x90\x91]{{0,120}}?>"
+        rf"(?P<secret>{_VALUE}{{4,200}})",
+        trigger=rf"(?:ACL SETUSER|acl setuser) |user {_USER} on [^\n\x90\x91]{{0,120}}>",
         locate=chosen,
         around=0,
         after="",
         about="the password of a Redis user",
-        examples=("ACL SETUSER worker on >{A-Za-z0-9:16} ~* +@all",),
-        near_misses=("ACL SETUSER worker on >$PASSWORD ~*", "ACL SETUSER worker off"),
+        examples=("ACL SETUSER worker on >{A-Za-z0-9:16} ~* +@all", "user worker on ~jobs:* +@all >{A-Za-z0-9:16}\n"),
+        near_misses=("ACL SETUSER worker on >$PASSWORD ~*", "ACL SETUSER worker off", "the user ada on a > b"),
     ),
     Rule(
         "HashiCorp Terraform",

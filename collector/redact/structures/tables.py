@@ -23,6 +23,7 @@ _HEADS = (
     "(?:[_ ](?:key|token|value|id))?"
 )
 _break = re.compile(rb"\r?\n|\\{1,3}r?\\{0,2}n")
+_row = re.compile(rb"[^\s\x90\x91]{1,80}[ ]{1,40}(?P<secret>[^\s\"'`<>\\\x90\x91]{5,400})[ ]{0,8}\r?\Z")
 _line_end = re.compile(rb"[ ]{0,8}(?:[\r\n\x90\x91]|\\+[nr]|\Z)")
 _rule_line = re.compile(rb"[\s+|=?:-]{3,}")
 _apart = {sign: re.compile(re.escape(sign)) for sign in (b"|", b",", b"\t", b";")}
@@ -146,6 +147,18 @@ def _listed(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Span
     return _of_cell(text, first, last, promised) if is_telling else []
 
 
+def _rows(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
+    """The values that look chosen, up to the first line that is not a name and a value."""
+    spans: Spans = []
+    for first, last in _lines(text, match.end(), min(stop, match.end() + AROUND)):
+        row = _row.match(text[first:last])
+        if not row:
+            break
+        if is_secret(row["secret"].decode("latin-1"), Promise.PASSWORD, Notation.BARE):
+            spans.append((first + row.start("secret"), first + row.end("secret")))
+    return spans
+
+
 TABLE_RULES = (
     Rule(
         "structure",
@@ -176,6 +189,20 @@ TABLE_RULES = (
             "NAME      TOKENS\nx      4096\n",
             "pbkdf2(\n  secret,\n  salt,\n  {A-Z:8}{0-9:1}_{A-Z:8},\n",
         ),
+    ),
+    Rule(
+        "HashiCorp Vault",
+        "shown-secret",
+        r"={3,12} Data ={3,12}(?:\r?\n|\\{1,3}n)Key[ ]{2,40}Value(?:\r?\n|\\{1,3}n)---[ ]{2,40}-----(?:\r?\n|\\{1,3}n)",
+        trigger="={3} Data ={3}",
+        reach_back=24,
+        locate=_rows,
+        around=(0, AROUND),
+        before="",
+        after="",
+        about="a value in a secret that Vault shows",
+        examples=("=== Data ===\nKey       Value\n---       -----\nmail      {A-Za-z0-9:14}7\n",),
+        near_misses=("=== Data ===\nKey       Value\n---       -----\nuser      worker\nhost      db.internal\n",),
     ),
     Rule(
         "structure",

@@ -25,13 +25,18 @@ _strong = re.compile(r"(?=.*[^\W_\d]).*(?:[!#$%^&*+=~?]|\d.*\d.*\d)|(?=.*[a-z])(
 _FROM = (b" from ", b" from `", b' from "', b" from '")
 _changed_to = re.compile(rb"[`\"']? to [`\"']?(?P<new>[^\s\"'`<>\\\x90\x91]{5,99}[^\s\"'`<>\\\x90\x91,;.:!?)])")
 _OPENING, _CLOSING = b"\xab\"'`*", b",;.)]}:\xbb"
-# What `assigned` does for English: `das Passwort lautet X`, `le mot de passe est X`
+# What `assigned` does for `the password is X`: `das Passwort lautet X`, `the password for the database is X`
 _says = re.compile(
     rb"(?i)(?:passwor[dt]|passe|mdp|pwd?|contrase\S{1,2}a|senha|wachtwoord|kennwort).{0,80}"
-    rb"[ ](?:ist|(?:c')?est|es|lautet|\xe8|\xe9)[ ][\\\"'`*\xab ]{0,5}\Z"
+    rb"[ ](?:is|ist|(?:c')?est|es|lautet|\xe8|\xe9)[ ][\\\"'`*\xab ]{0,5}\Z"
+)
+# The rest of what a password is for: `the password for the database is X`
+_then = re.compile(
+    rb"(?:[^\s:\x90\x91]{1,40}[ ]){1,6}?(?:is|was|ist|est|es|\xe9|\xe8)(?:[ ](?:now|still))?:?[ ]"
+    rb"(?:\\{0,3}[\"'`*]){0,2}" + _TOLD.encode()
 )
 _asked = re.compile(r"[a-z]{4,20}[!#$%&*?]\d{1,4}[!?]?")
-_joined = re.compile(rb" (?:and|und) [\"'`]?\Z")  # `log in with bob and X`
+_joined = re.compile(rb" (?:and|und|et|y) [\"'`]?\Z")  # `log in with bob and X`
 _humps = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")
 _weak = re.compile(
     r"(?i)[a-z]{1,8}\d{3,5}|[a-z0-9.-]+\.[a-z]{2,4}|.*[(){}\[\]=].*|[\w.+-]+@[\w-]+\.[\w.]+|[\w.-]+@v?\d+\.[\w.]*"
@@ -40,7 +45,7 @@ _weak = re.compile(
 )  # of algorithms and protocols: HMAC-SHA256, aes-cbc-essiv:sha256
 _word_and_number = re.compile(r"[A-Za-z]{4,20}[!@#$%^&*+=~?]\d{2,6}[!?&%]?")
 _no_password = re.compile(
-    r"https?:|[A-Za-z]{1,10}\d+(?:\.\d+)+|/?[\w.-]{1,80}/[\w./-]{1,100}|\d[\d.:/,-]*[a-z]{0,3}|[\w.-]{1,60}\([^)]{0,60}\)?|v?\d+\.\d"
+    r"--.*|[A-Z]{2,10}-\d{1,6}|[A-Z][A-Za-z]{0,6}[A-Z]v?\d[A-Z]{0,4}|https?:|[A-Za-z]{1,10}\d+(?:\.\d+)+|/?[\w.-]{1,80}/[\w./-]{1,100}|\d[\d.:/,-]*[a-z]{0,3}|[\w.-]{1,60}\([^)]{0,60}\)?|v?\d+\.\d"
 )
 
 
@@ -115,6 +120,14 @@ def _told(text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans
     return [(first, last), *([changed.span("new")] if changed else [])]
 
 
+def _told_of(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
+    """The password, directly or after more words on what it is for."""
+    if spans := _told(text, match, start, stop):
+        return spans
+    then = _then.match(text, match.start("secret"), stop)
+    return _told(text, then, start, stop) if then else []
+
+
 def _pair_alone(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     """`admin:X`, with nothing else on the line."""
     is_alone = match.start() == start or text[match.start() - 1] in b"\n\x91"
@@ -131,13 +144,14 @@ _LOGIN = (
 _VERB = (
     r"(?:[Ll]og(?:ging|ged)?[ -]?(?:in|on)|[Ss]ign(?:ing|ed)?[ -]?(?:in|on)|[Ll]ogins?|ssh|SSH|[Cc]onnect(?:ing)?"
     r"|[Aa]uthenticat(?:e|ing)|[Aa]uth|[Uu]se the (?:account|user|login)|[Uu]nlock|[Dd]ecrypt|einloggen|anmelden"
-    r"|[Mm]elde)"
+    r"|[Mm]elde|[Cc]onnecte|[Ii]nicia ses[^\s]{1,2}n|[Aa]ccedi)"
 )
 _ACCOUNT = rf"(?:(?:the )?(?i:user|account|username) )?{_USER}"
 # What a secret is called: `the admin password`, `an API key`.
 _ITS_NAME = (
     r"(?i:the|my|our|your|an?|its|his|her)?[ ]?(?:[a-z]{2,12}[ ]){0,2}"
-    r"(?i:password|passwd|passphrase|passcode|pw|pwd|(?:api|access|secret|auth)[ -]?key|token|secret)s?"
+    r"(?i:password|passwd|passphrase|passcode|pw|pwd|(?:api|access|secret|auth)[ -]?key|token|secret"
+    r"|passwort|kennwort|contrase\S{1,2}a|senha|mot de passe)s?"
 )
 _FOR_WHAT = (
     r"[ ](?:as|for|when|if|to|once)[ ][^\n\x90\x91]{0,30}"
@@ -149,7 +163,8 @@ _WHEN_ASKED = (
 # In other languages with Latin letters; the commonest words are in words/names.
 _CALLED_ELSEWHERE = (
     r"(?i:lozinka|(?:kata )?sandi|katalaluan|m\S{1,2}t kh\S{1,2}u|parola|passord|geslo|jelsz\S{1,2}|l\S{1,2}senord"
-    r"|jeton|clave(?: (?:de )?(?:api|acceso))?|cl\S{1,2} (?:d')?api|chave(?: d[ea])? (?:api|acesso)|chiave api"
+    r"|jeton(?: d'acc\S{1,2}s)?|heslo|(?:wlan|wifi)[- ]schl\S{1,2}ssel"
+    r"|clave(?: (?:de )?(?:api|acceso))?|cl\S{1,2} (?:d')?api|chave(?: d[ea])? (?:api|acesso)|chiave api"
     r"|mdp(?: [a-z]{2,12})?|mot de passe(?: [a-z]{2,12}){0,3}|api[- ]schl\S{1,2}ssel)"
 )
 _CALLED = (
@@ -164,8 +179,7 @@ _OF_WHOM = rf"{_ON_WHAT}[ ]"
 _OF_ME = r"(?i:that[ ])?(?i:I|we|you|they)(?:[ ][a-z]{1,12}){1,3}(?::|[ ](?:is|was)(?:[ ]now)?:?)[ ]"  # I generated:
 _IS = (
     r"(?i:ist|(?:c')?est|es|\S{1,2}|is(?:[ ](?:now|still|currently|again))?|now|of|lautet|from(?:[ ][a-z]{3,5}[ ]to)?"
-    r"|(?:should|will|must)[ ]be|(?:has[ ]been|was|is|got)?[ ]?(?:re)?set[ ]to"
-    r"|changed[ ]to)"
+    r"|(?:should|will|must)[ ]be|hai|(?:(?:has[ ]been|was|is|got)[ ])?(?:(?:re)?set|changed)[ ]to)"
 )
 # What is told has a digit, and few words after a login have one: the scanner need not stop at the others.
 _WITH_DIGIT = r"[^\s\"'`<>\\\x90\x91]{0,99}[0-9]"
@@ -186,9 +200,10 @@ TOLD_RULES = (
     Rule(
         "structure",
         "told-with-verb",
-        rf"{_VERB}[^\n\x90\x91]{{0,60}}?[ ](?:(?:with|using|as|mit)[ ](?:{_ACCOUNT}(?:[ ](?:and|with|und|/)[ ]|[/:]))?"
+        rf"{_VERB}[^\n\x90\x91]{{0,60}}?[ ](?:(?:with|using|as|mit|avec|con)[ ]"
+        rf"(?:{_ACCOUNT}(?:[ ](?:and|with|und|et|y|/)[ ]|[/:]))?"
         rf"|use[ ])(?:(?:the )?(?i:password|token|key|passphrase|pw)[ ])?[\"'`]?{_TOLD}",
-        trigger=rf"{_VERB}[^\n\x90\x91]{{0,60}}[ ](?:with|using|as|mit|use)[ ][^\n\x90\x91]{{0,120}}[0-9]",
+        trigger=rf"{_VERB}[^\n\x90\x91]{{0,60}}[ ](?:with|using|as|mit|avec|con|use)[ ][^\n\x90\x91]{{0,120}}[0-9]",
         locate=_told_by_a_verb,
         around=(200, 2),
         after="",
@@ -228,8 +243,8 @@ TOLD_RULES = (
     Rule(
         "structure",
         "told-before",
-        rf"(?P<secret>[^\s\"'`<>\\\x90\x91]{{6,100}})[\"'`]?,?[ ](?:(?:is|was)[ ]|as[ ]){_ITS_NAME}",
-        trigger=rf"[ ](?:is|was|as)[ ]{_ITS_NAME}",
+        rf"(?P<secret>[^\s\"'`<>\\\x90\x91]{{6,100}})[\"'`]?,?[ ](?:is|was|as|als|come|como|comme)[ ]{_ITS_NAME}",
+        trigger=rf"[ ](?:is|was|as|als|come|como|comme)[ ]{_ITS_NAME}",
         reach_back=160,
         locate=_told_by_a_verb,
         around=(200, 2),
@@ -245,7 +260,7 @@ TOLD_RULES = (
     Rule(
         "structure",
         "told-label",
-        rf"{_CALLED_ELSEWHERE}[ ]?[:=][ ]?[\"'`]?(?:\xab[ ]?)?{_TOLD}",
+        rf"{_CALLED_ELSEWHERE}(?:[ ]?[:=][ ]?|[ ](?:ist|est|es|je|[^\x00-\x7f]{{1,2}})[ ])[\"'`]?(?:\xab[ ]?)?{_TOLD}",
         locate=_labelled,
         around=2,
         before="0-9A-Za-z_",
@@ -298,11 +313,11 @@ TOLD_RULES = (
     Rule(
         "structure",
         "told-password",
-        rf"{_CALLED}[ ](?:{_OF_ME}|{_OF_WHOM}(?:ist|est|es|lautet):?[ ]"
+        rf"{_CALLED}(?:'s)?[ ](?:{_OF_ME}|{_OF_WHOM}(?:ist|est|es|lautet):?[ ]"
         rf"|(?:(?i:for|of|on)[ ]\S{{1,60}}[ ])?(?:{_IS}[ ])?"
         rf"|{_OF_WHOM}{_IS}:?[ ]|{_ON_WHAT}:[ ])(?:\S[ ])?(?:\\{{0,3}}[\"'`*]){{0,2}}{_TOLD}",
-        locate=_told,
-        around=0,
+        locate=_told_of,
+        around=(0, 420),
         before="0-9A-Za-z$",
         after="",
         about="a password in a sentence",
@@ -314,8 +329,8 @@ TOLD_RULES = (
         "told-token",
         rf"(?i:this|the|my|new|your)[ ](?:(?i:api|access|shared|client|auth|secret|admin)[ ])?(?i:token|key|secret)"
         rf"(?::[ ]|[ ]{_OF_ME}|[ ](?:{_OF_WHOM})?(?:{_IS}[ ])|[ ]){_TOLD}",
-        locate=_told,
-        around=0,
+        locate=_told_of,
+        around=(0, 420),
         after="",
         about="a token in a sentence",
         examples=("use this token {A-Za-z0-9:14}7 to deploy",),

@@ -25,6 +25,7 @@ _SENTENCE = r"[a-z0-9 \t,.()\[\]`/_-]{0,120}"
 _BREAK = r"(?:\r?\n|\\{1,3}n)"
 _FRAME = rf"[ \t*#|]{{0,12}}{_BREAK}{{1,2}}(?:[ \t*#|]{{0,40}}{_BREAK}){{0,2}}[ \t*#|]{{0,8}}"  # of a banner
 _BLANKS = r"(?:\s|\\{1,3}[nrt]){0,24}"
+_pair = re.compile(rf"[^\n=|;&\x90\x91]{{1,120}}=(?:{_QUOTE})?(?P<secret>{_VALUE}{{6,200}})".encode())
 _line_end = re.compile(rb"[ \t*#|]{0,40}(?:[\r\n\x90\x91]|\\+[nr\"']|\"|\Z)")
 
 
@@ -51,10 +52,16 @@ def _secure_parameter(text: bytes, match: re.Match[bytes], start: int, stop: int
     return chosen(text, match, start, stop) if b"SecureString" in around else []
 
 
-def _written(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
-    """What is put into a store of secrets; what `vault write` sets may also be the type of a key."""
-    is_setting = b"write" in match[0] and is_joined(match["secret"].decode("latin-1"))
-    return [] if is_setting else chosen(text, match, start, stop)
+def _written(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
+    """What is put into a store of secrets; what `vault write` sets may also be the type of a key. Of several values,
+    those after the first secret must look chosen: the others are names and hosts."""
+    spans: Spans = []
+    for pair in _pair.finditer(text, match.end(), min(stop, match.end() + _LINE)):
+        value = pair["secret"].decode("latin-1")
+        notation = Notation.BARE if spans else Notation.ENVIRONMENT
+        is_setting = b"write" in match[0] and is_joined(value)
+        spans += [pair.span("secret")] if is_secret(value, Promise.PASSWORD, notation) and not is_setting else []
+    return spans
 
 
 TOOL_RULES = (
@@ -62,10 +69,10 @@ TOOL_RULES = (
         id="piped-password",
         provider="structure",
         pattern=(
-            rf"(?:echo|printf)\s(?:-[en]{{1,2}}\s)?\\{{0,3}}[\"']?(?P<secret>{BARE}{{4,200}})"
+            rf"(?:echo|printf)\s(?:-[en]{{1,2}}\s|[\"']?%s(?:\\{{1,3}}n)?[\"']?\s)?\\{{0,3}}[\"']?(?P<secret>{BARE}{{4,200}})"
             r"(?:\\{1,3}n[^\n\x90\x91|]{0,200})?\\{0,3}[\"']?\s?\|\s?[^\n\x91\x90|]{0,120}"
             r"(?:--password-stdin|sudo -S|passwd|--with-token|--stdin|secrets? (?:set|put|create)|--passphrase-fd"
-            r"|kubeseal|kinit |su -|lpass login|keepassxc-cli|argon2 |op signin)"
+            r"|kubeseal|kinit |su -|lpass login|keepassxc-cli|argon2 |op signin|cryptsetup |load-key)"
         ),
         locate=chosen,
         around=0,
@@ -96,8 +103,10 @@ TOOL_RULES = (
         provider="structure",
         pattern=(
             r"(?:(?i:jwt|jsonwebtoken)\.(?:sign|verify|encode|decode)\([^\n\"'`()\x91\x90]{1,80},\s?"
-            r"|(?:createHmac|create(?:C|Dec)ipheriv)\(\s?[\"'][\w-]{3,24}[\"'],\s?"
-            rf"|(?:hmac\.New\([\w.]{{1,30}},\s?\[\]byte|AES\.new|Fernet|SecretKeySpec)\(b?){_QUOTE}"
+            r"|(?:createHmac|create(?:C|Dec)ipheriv|HMAC\.(?:hex)?digest)\(\s?[\"'][\w-]{3,24}[\"'],\s?"
+            r"|(?i:pgp_sym_(?:en|de)crypt|aes_(?:en|de)crypt)\([^()\n\x90\x91]{1,80},\s?"
+            rf"|(?:hmac\.New\([\w.]{{1,30}},\s?\[\]byte|AES\.new|Fernet|SecretKeySpec|hmac\.new|cookieParser)\(b?)"
+            rf"{_QUOTE}"
             rf"(?P<secret>{BARE}{{8,200}}){_QUOTE}"
         ),
         locate=_in_code,
@@ -110,22 +119,24 @@ TOOL_RULES = (
             "createHmac('sha256', '{A-Za-z0-9:24}7')",
             'hmac.New(sha256.New, []byte("{A-Za-z0-9:24}7"))',
             'Fernet(b"{A-Za-z0-9:43}=")',
+            "select pgp_sym_decrypt(data, '{A-Za-z0-9:24}7')",
         ),
         near_misses=(
             "jwt.sign(payload, 'secret')",
             "jwt.sign(payload, privateKey)",
             "jwt.verify(token, 'wrong-secret')",
             "createHmac('sha256', 'secret')",
+            "select pgp_sym_decrypt(data, 'secret')",
         ),
     ),
     Rule(
         id="password-directive",
         provider="structure",
         pattern=(
-            r"(?:requirepass|masterauth|bindpw|olcRootPW|rootpw|http-basic\.[^\s]{1,40}\s[^\s]{1,60}"
+            r"(?:requirepass|masterauth|bindpw|olcRootPW|rootpw(?: --plaintext)?|http-basic\.[\w.-]{1,40}\s[^\s]{1,60}"
             r"|net user [^\s]{1,40}|wpa_passphrase [^\s]{1,40}|nmcli\s[^\n\x91\x90]{1,100}\spassword"
             r"|htpasswd\s-[a-zA-Z]{0,5}b[a-zA-Z]{0,5}(?:\s-[a-zA-Z]{1,4}){0,3}\s[^\s]{1,100}\s[^\s]{1,60})"
-            r"(?:\s{1,8}(?:- )?|\\{0,3}[\"'],\s{0,8})\\{0,3}[\"']?(?P<secret>[^\s\"'\\\x91\x90]{4,200})"
+            r"(?:\s{1,8}(?:- )?|\\{0,3}[\"'],\s{0,40})\\{0,3}[\"']?(?P<secret>[^\s\"'\\\x91\x90]{4,200})"
         ),
         locate=chosen,
         around=0,
@@ -137,8 +148,8 @@ TOOL_RULES = (
     Rule(
         "structure",
         "announced-password",
-        rf"password{_SENTENCE}:{_FRAME}(?P<secret>{_VALUE}{{10,64}})",
-        trigger=rf"password{_SENTENCE}:[ \t*#|]{{0,12}}{_BREAK}",
+        rf"(?:password{_SENTENCE}|private key):{_FRAME}(?P<secret>{_VALUE}{{10,64}})",
+        trigger=rf"(?:password{_SENTENCE}|private key):[ \t*#|]{{0,12}}{_BREAK}",
         locate=_alone_on_its_line,
         around=110,
         folds=True,
@@ -185,13 +196,12 @@ TOOL_RULES = (
     Rule(
         "HashiCorp Vault",
         "vault-write",
-        rf"(?:vault|bao) (?:kv (?:put|patch)|write)[^\n=|;&\x90\x91]{{1,120}}=(?P<secret>{_VALUE}{{6,200}})",
-        trigger="(?:vault|bao) (?:kv (?:put|patch)|write)",
+        r"(?:vault|bao) (?:kv (?:put|patch)|write)[ ]",
         locate=_written,
-        around=0,
+        around=(0, _LINE),
         after="",
         about="a value written to a store of secrets",
-        examples=("vault kv put secret/app value={A-Za-z0-9:24}",),
+        examples=("vault kv put secret/app value={A-Za-z0-9:24}", "vault kv put app user=ada db='{A-Za-z0-9:12}#7'"),
         near_misses=("vault kv put secret/app value=@file.txt", "vault kv put secret/app value=$VALUE"),
     ),
     Rule(
@@ -263,11 +273,26 @@ TOOL_RULES = (
         near_misses=("ansible-vault encrypt_string '$SECRET' --name x",),
     ),
     Rule(
+        "GitHub",
+        "masked-value",
+        rf"::add-mask::(?P<secret>{_VALUE}{{4,400}})",
+        locate=chosen,
+        around=0,
+        before="",
+        after="",
+        about="a value that a workflow wants hidden",
+        examples=("echo ::add-mask::{A-Za-z0-9:24}",),
+        near_misses=("echo ::add-mask::$TOKEN", "echo ::add-mask::${{ steps.a.outputs.b }}"),
+    ),
+    Rule(
         "structure",
         "community-string",
         rf"(?:snmp(?:walk|get|set|bulkwalk|bulkget|getnext|table|trap)\s[^\n\x90\x91]{{0,80}}?-c\s?"
-        rf"|snmp-server community |r[ow]community6? )(?:{_QUOTE})?(?P<secret>{_VALUE}{{4,64}})",
-        trigger="(?:snmp(?:walk|get|set|bulkwalk|bulkget|getnext|table|trap)|snmp-server community |r[ow]community6? )",
+        rf"|(?:snmp-server|set snmp) community |r[ow]community6? )(?:{_QUOTE})?(?P<secret>{_VALUE}{{4,64}})",
+        trigger=(
+            "(?:snmp(?:walk|get|set|bulkwalk|bulkget|getnext|table|trap)|(?:snmp-server|set snmp) community "
+            "|r[ow]community6? )"
+        ),
         locate=chosen,
         around=0,
         after="",

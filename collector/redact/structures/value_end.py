@@ -22,7 +22,7 @@ _number_in_json = re.compile(rb"\d{1,40}(?=[}\]]{1,16},[{\[]{0,8}\\{0,7}\")")  #
 _SIGNS = b"\\&;,%\x1b"  # how anything that may end a bare value begins
 _bare_without_signs = re.compile(rb"[^\s\"'`<>\x00\x8f-\x91\\&;,%\x1b]*")
 _bare_end = re.compile(
-    rb"\\+(?:[nrt\"'`]|\((?:aq|dq)|f[A-Z]|u00(?:0a|0d|22|27|26|3c|3e))"
+    rb"\\+(?:[nrt\"'`]|\((?:aq|dq)|f[A-Z]|u00(?:0a|0d|22|27(?![0-9A-Za-z])|26|3c|3e))"
     rb"|[&;,](?=[A-Za-z_][\w .-]{0,40}=)|,(?=[A-Za-z_]{1,40}:)"
     rb"|&(?:amp|quot|#34|[lr][sd]quo|nbsp|[lg]t);|\x1b"
 )

@@ -53,6 +53,8 @@ _statement = re.compile(
 _pattern = re.compile(
     r"\.[*+]|\[\^|\[[a-zA-Z]-[a-zA-Z]|\[0-9|\(\?[:iP<=!]|\\[sSwWdb](?![a-z])|\][*+?{]|[)\]]\?|\)\$|\*\|\*|\*\*/"
 )
+# A class of PHP, a function of Perl, letters of a translated text
+_escaped = re.compile(r"\\{1,4}(?:[&\[]|[A-Z]\w+\\|(?:u[0-9a-fA-F]{4}\\{0,4}){2})")
 _joined_names = re.compile(r"[*^(]{0,3}[\w.$-]*\\?[|)*/(].*", re.DOTALL)
 
 
@@ -91,6 +93,8 @@ def is_program(value: str) -> bool:
 
 def is_pattern(value: str) -> bool:
     """Whether a value is a search pattern, or several words to look for: `.*|token=[^`, `secret\\|password`."""
+    if _escaped.match(value):
+        return True
     if _pattern.search(value):
         return not has_odd_part(_pattern.sub(" ", value).replace("A-Za-z0-9", " ").replace("a-z0-9", " "))
     if not _signs.search(value):

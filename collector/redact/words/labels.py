@@ -38,7 +38,7 @@ _account_line = re.compile(r"(?:\d+:)?[A-Za-z_][\w.$-]*:(?:x|\*|!{1,2}|):\d*")
 _cache_key = re.compile(r"(?:Linux|macOS|Windows|Darwin|linux|darwin|win32)-[\w.-]{1,80}-[0-9a-f]{40,64}")
 # Names of documents, algorithms and encodings; and what ssh begins its messages with.
 _standard = re.compile(
-    r"(?i)(?:rfc|pkcs|sha|md|utf|iso|iec|ieee|fips|bcp|aes|rc|base|tls|ssl|argon|http|ipv|ed|curve|debug)[-_#]?\d{1,5}(?:-\d{1,4})?"
+    r"(?i)(?:rfc|pkcs|sha|md|utf|iso|iec|ieee|fips|bcp|aes|rc|base|tls|ssl|argon|http|ipv|ed|curve|debug|hmac-?sha)[-_#]?\d{1,5}(?:-\d{1,4})?"
     r"|[EHPR]S(?:256|384|512)|(?i:office365)|\d{1,3}-[A-Z]{2,5}|(?i:x?chacha20(?:-?poly1305)?)|[1-5]\d\d/[1-5]\d\d"
 )
 _ciphers = re.compile(r"[-+!]?[A-Z][A-Z0-9-]{1,20}(?:[:+][-+!]?[A-Z][A-Z0-9-]{1,20}){1,30}")

@@ -73,7 +73,7 @@ _PASSWORDS = word_set(
 )
 _PASSWORD_ENDS = re.compile(
     r"(?:password|passwd|passphrase|passwort|pswd|(?<!o|y)pwd|secret|secretkey|privatekey"
-    r"|(?:db|user|admin|root|mysql|pg|sql|ssh|smtp|mail|ftp|redis|my|rabbitmq|ldap|key|store)pass)$"
+    r"|(?:db|user|admin|root|mysql|pg|sql|ssh|smtp|mail|ftp|redis|my|rabbitmq|ldap|key|store|remote|login|imap)pass)$"
 )
 _KEY_WORDS = word_set(
     """
@@ -233,7 +233,7 @@ def _is_password(last: str, before: str, parts: list[str]) -> bool:
         return True
     if (before, last) in {("secret", "id"), ("seed", "phrase"), ("recovery", "phrase"), ("de", "passe")}:
         return True
-    return last == "key" and parts[-3:-1] in (["secret", "access"], ["key", "encryption"])
+    return last == "key" and parts[-3:-1] in (["secret", "access"], ["key", "encryption"], ["pre", "shared"])
 
 
 @lru_cache(maxsize=5_000)

@@ -15,7 +15,7 @@ _reference = re.compile(
     |\([A-Z][A-Za-z]+-[A-Za-z]+$|%[sdvqw][/:.]|[A-Za-z ]*(?:%[sdvqxf](?:\\[nrt])?)+$|HTTP/\d
     |(?:GET|POST|PUT|PATCH|DELETE)\ /|\[[\w.]+\]::|[\w.-]+/%[sd](?:/|$)
     |(?i:process\.env|os\.(?:environ|getenv)|System\.|import\.meta|Deno\.env|ENV\[|Environment\.)
-    |\(sensitive|\(known\ after
+    |\(sensitive|\(known\ after|\(\d+$|\[%|\.\$[a-z]
     )""",
     re.VERBOSE,
 )

@@ -12,12 +12,12 @@ from collector.redact.words.names import Promise
 from collector.redact.words.values import Notation, is_secret
 
 NAMES = (
-    r"(?:vault-token|pgpass|token|secret|passwd|password|passphrase|passwort|credentials?|api[-_]?key|\.pw"
+    r"(?:vault-token|pgpass|token|secret|passwd|password|passphrase|passwort|credentials?|(?:api|private)[-_]?key|\.pw"
     r"|(?<![a-z])(?:pass|pw|pwd)(?=\.(?:txt|key|enc))|vault_pass|master(?=\.key)|config/credentials/[a-z]{2,20}(?=\.key)|initialAdminPassword)"
 )
 # Whatever NAMES or `_holds_one` match contains one of these: looking for them costs a tenth of a match, and most texts
 # have none.
-_SIGNS = ("secret", "token", "pass", "pw", "credential", "api", "master", "Password")
+_SIGNS = ("secret", "token", "pass", "pw", "credential", "api", "private", "master", "Password")
 _holds_one = re.compile(
     rf"\S{{0,100}}/(?:run/secrets|\.?secrets)/\S{{1,80}}|\S{{0,100}}{NAMES}(?:\.(?:txt|key|secret|enc|dat))?"
 )

@@ -62,7 +62,7 @@ _path = re.compile(
 )
 _base64 = re.compile(r"[A-Za-z0-9/]{16,}")
 _words_with_dashes = re.compile(r"^[A-Za-z]+(?:[-_./: ][A-Za-z]+)*[-_./: ]?\d{0,3}$")
-_passphrase = re.compile(r"(?:[A-Za-z]{2,12}([-_.]))(?:[A-Za-z]{2,12}\1){1,6}(?:[A-Za-z]{2,12}\1?)?\d{2,3}")
+_passphrase = re.compile(r"(?:[A-Za-z]{2,12}([-_.]))(?:[A-Za-z]{2,12}\1){0,6}(?:[A-Za-z]{2,12}\1?)?\d{2,3}")
 _plain_number = re.compile(r"^[-+]?[\d.,_:%eExX/+-]+[A-Za-z%]{0,3}$")
 _date = re.compile(r"^\d{4}-\d\d-\d\d")
 _version = re.compile(r"^[v^~=<>]{0,2}\d+(?:\.[\dx*]+)+(?:-[a-z0-9.]+)*$")
@@ -180,7 +180,7 @@ def _is_password(value: str, notation: Notation) -> bool:
         return _is_phrase(value)
     if notation is Notation.BARE:
         return _looks_chosen(value)
-    if _is_jumble(value):
+    if _is_jumble(value) or (notation <= Notation.QUOTED and _is_passphrase(value)):
         return True
     if notation is Notation.CONFIGURATION and (index.match(value) or _names_a_type(value)):
         return False
@@ -194,8 +194,8 @@ def _is_password(value: str, notation: Notation) -> bool:
         return False
     if _identifier.match(value) and _telling_identifier.search(value) and not _shuffled(value):
         return any(c.isdigit() for c in value) and notation is not Notation.QUOTED
-    if _words_with_dashes.match(value) and not value.isalpha() and not value.isalnum():
-        return notation <= Notation.ENVIRONMENT and _is_passphrase(value)
+    if not value.isalnum() and _words_with_dashes.match(value):
+        return _is_passphrase(value)
     if value.isdigit():
         return len(value) >= (16 if notation is Notation.CONFIGURATION else 4)
     return len(value) >= 4

@@ -67,3 +67,18 @@ Lösenordet till servern är ¤, logga in
 Veritabanı şifresi ¤, bağlan
 voici la clé d'API : ¤¤
 """
+
+IN_PROGRAMS["told with what it is for, and in other languages"] = r"""
+the password for the database is ¤
+my password for the server is ¤
+a senha do servidor é ¤
+le jeton d'accès est ¤¤
+der API-Schlüssel ist ¤¤
+la clave de API es ¤¤
+nimm ¤ als Passwort
+usa ¤ come password
+usa ¤ como contraseña
+connecte-toi avec ada et ¤
+my db password's ¤, use it for the migration
+the root password was changed to ¤ yesterday
+"""

@@ -59,6 +59,28 @@ def test_a_secret_broken_over_lines_is_found(redactor: Redactor) -> None:
     assert survived == []
 
 
+@pytest.mark.parametrize("size", [150, 400, 900, 2600])
+@pytest.mark.parametrize(
+    "template",
+    [
+        "log in with ada / ¤",
+        "creds: bob ¤",
+        "my password for the server is ¤",
+        "Jeton: ¤",
+        "here is the key ¤",
+        "token ¤",
+        "curl -u ada:¤ https://api.internal",
+        "redis-cli -a ¤ ping",
+        "identified by '¤'",
+        "heroku config:set ACME_KEY=¤",
+        "gh secret set DEPLOY --body ¤",
+    ],
+)
+def test_nothing_remains_of_a_token_longer_than_a_rule_reads(redactor: Redactor, template: str, size: int) -> None:
+    value = sample(f"{{A-Za-z0-9:{size}}}", size)
+    assert value[-WINDOW:] not in redactor.text(template.replace("¤", value))
+
+
 def test_every_item_of_a_list_is_found(redactor: Redactor) -> None:
     values = [secret("drawn", seed) for seed in range(3)]
     for frame, quote in itertools.product(("api_keys:\n  - @", "tokens:\n- @", '{"x": "secrets:\\n  - @"}'), ("", '"')):
