@@ -20,6 +20,8 @@ except ImportError:  # no wheel for this platform
     hyperscan = None
 
 SECONDS = 120
+# A system package puts its modules on this path itself. By its own path, this file does not load the whole room.
+PROGRAM = "import runpy, sys; sys.path[:] = sys.argv[3:]; runpy.run_path(sys.argv[1], run_name='__main__')"
 WITH_BEGIN = "(?#begin)"  # starts a pattern if the scanner must report where its matches begin
 
 
@@ -44,7 +46,7 @@ def compiled_elsewhere(patterns: list[str]) -> bytes:
     if getattr(sys, "frozen", False):  # a self-contained package has no interpreter to start
         return b""
     with tempfile.NamedTemporaryFile() as made:
-        command = [sys.executable, "-P", __file__, made.name]
+        command = [sys.executable, "-I", "-c", PROGRAM, __file__, made.name, *sys.path]
         try:
             subprocess.run(
                 command, input=json.dumps(patterns).encode(), capture_output=True, timeout=SECONDS, check=True
@@ -57,7 +59,7 @@ def compiled_elsewhere(patterns: list[str]) -> bytes:
 def main() -> None:
     """The program."""
     database = compile_patterns(json.load(sys.stdin))
-    Path(sys.argv[1]).write_bytes(hyperscan.dumpb(database))
+    Path(sys.argv[2]).write_bytes(hyperscan.dumpb(database))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import hashlib
 import os
 import re
 import stat
+import subprocess
 import sys
 import tempfile
 import time
@@ -204,3 +205,12 @@ def test_without_a_process_of_their_own_rules_are_compiled_in_this_one(
     monkeypatch.setattr(sys, "executable", str(tmp_path / "no interpreter"))
     assert "hunter22x" not in start(tmp_path / "cache")
     assert cached(tmp_path / "cache")
+
+
+def test_rules_are_compiled_elsewhere_where_only_the_launcher_knows_the_modules() -> None:
+    """As in a system package, where the agent kept the memory that compiling takes."""
+    start = f"import sys; sys.path[:] = {sys.path}; from collector.redact.scan import compiling; "
+    start += "print(bool(compiling.compiled_elsewhere(['a'])))"
+    python = str(Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}"))
+    done = subprocess.run([python, "-I", "-c", start], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("True\n", "")
