@@ -101,7 +101,7 @@ _draws = re.compile(
     r"|Fernet\.generate_key|/dev/u?random\b|SecureRandom\.(?:hex|base64|urlsafe_base64|alphanumeric)"
     r"|Str::random\(|::GeneratePassword\("
 )
-# Whatever `_shown_variable` matches contains one of these.
+# Whatever `_shown_variable` or `_shown_by_stage` matches contains one of these.
 _SIGNS_OF_SHOWING = ("$", "%", "printenv", "env", "ENV[", "ENV.", "settings.")
 # Whatever `_draws` matches contains one of these.
 _SIGNS_OF_DRAWING = ("andom", "token_", "generate_key", "secrets.choice", "GeneratePassword")
@@ -111,13 +111,18 @@ _shown_file = re.compile(
     rf"(?:\S{{0,100}}/(?:run/secrets|\.?secrets)/\S{{1,80}}|\S{{0,100}}{NAMES}"
     r"(?:\.(?:txt|key|secret|enc|dat))?(?=[\"'\s;]|$))"
 )
-_shown_variable = re.compile(
-    r"(?:(?:echo|printf)\s+(?:-\w+\s+|[\"']?%s(?:\\n)?[\"']?\s+)?[\"']?\$\{?(?:env:)?|printenv\s+"
+_SHOWING = (
+    r"(?:echo|printf)\s+(?:-\w+\s+|[\"']?%s(?:\\n)?[\"']?\s+)?[\"']?\$\{?(?:env:)?|printenv\s+"
     r"|Write-(?:Output|Host)\s+[\"']?\$(?:env:)?|echo\s+%"
-    # in a program of one line: console.log(process.env.X), print(os.environ["X"]), puts ENV["X"]
-    r"|(?:\w+\s[\s\S]{0,200}?)?(?:print|console\.log|puts|echo)[\s(]{1,2}(?:process\.env\.|Deno\.env\.get\([\"']"
-    r"|(?:os\.)?(?:environ(?:\.get)?|getenv|ENV(?:\.fetch)?)[\[(][\"']|settings\.))([A-Za-z_][A-Za-z0-9_]{1,60})"
 )
+# In a program of one line: console.log(process.env.X), print(os.environ["X"]), puts ENV["X"]
+_PRINTING = (
+    r"(?:print|console\.log|puts|echo)[\s(]{1,2}(?:process\.env\.|Deno\.env\.get\([\"']"
+    r"|(?:os\.)?(?:environ(?:\.get)?|getenv|ENV(?:\.fetch)?)[\[(][\"']|settings\.)"
+)
+_VARIABLE = r"([A-Za-z_][A-Za-z0-9_]{1,60})"
+_shown_variable = re.compile(rf"(?:{_SHOWING}|{_PRINTING}){_VARIABLE}")
+_shown_by_stage = re.compile(rf"(?:{_SHOWING}|(?:\w{{1,20}}\s[\s\S]{{0,200}}?)?{_PRINTING}){_VARIABLE}")
 _passing_on = re.compile(
     r"\s*(?:base64|openssl|tr|head|tail|cut|jq|yq|sed|awk|gawk|perl|tee|cat|sort|uniq|grep|egrep|rg|fold|rev|xxd|od|hexdump"
     r"|column|nl|strings|xargs(?:\s-\S+){0,3}\s(?:echo|printf)|python3?\s-m\sjson\.tool|gunzip|zcat|less|more|iconv|paste"
@@ -190,5 +195,5 @@ def _reads_here(stage: str, before: str) -> bool:
         variable = _shown_variable.search(own)
     else:
         is_reading = _reads.match(own) or _shown_file.match(own)
-        variable = _shown_variable.match(own)
+        variable = _shown_by_stage.match(own)
     return bool(is_reading) or (variable is not None and promise(variable[1]) in (Promise.KEY, Promise.PASSWORD))
