@@ -50,12 +50,13 @@ _SIBLING = (
 )
 # The value is in an object of its own, perhaps after other members: "name": {"type": "s", "value": "x"
 _INDENT = r"\s{0,2}(?:\\{1,3}[nrt]){0,6}\s{0,24}"
+_NEXT_LINE = r"(?:\r?\n|\\{1,3}n)[ ]{0,24}"
 _INSIDE = (
     rf":[ \t]?\{{{_INDENT}"
     rf"(?:{_MARK}[a-z_]{{1,20}}{_MARK}:\s?(?:{_MARK}[^\"'\\]{{0,30}}{_MARK}|true|false),{_INDENT}){{0,3}}"
     rf"{_MARK}(?:[a-z]{{0,12}}value|s|default|content){_MARK}\s?:\s?"
     # in YAML: NAME:, type: string, default: x
-    rf"|:(?:{_INDENT}[a-z]{{4,24}}:[ ][^\n\x90\x91]{{1,80}}){{0,4}}{_INDENT}default:[ ]"
+    rf"|:(?:{_NEXT_LINE}[a-z]{{4,24}}:[ ][^\r\n\\\x90\x91]{{1,80}}){{0,4}}{_NEXT_LINE}default:[ ]"
 )
 # The value follows directly, and looks random: the token 4kfh5...
 _ADJACENT = r"""[ \t]{1,20}(?=[`"']?[a-z0-9+/=_-]{16})"""
