@@ -15,7 +15,7 @@ from collector import log, settings
 from collector.cli.options import Config, FromNow, Roots, SinkType, SinkUrl, StatePath, flags
 from collector.cli.scan import disclose
 from collector.delivery.sinks.registry import SINKS
-from collector.errors import ConfigurationError
+from collector.errors import SinkRemoved
 from collector.flow.sink_identity import UNNAMED
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def run(
         now = read()
         found = {each.sink_name for each in now.each()}
         if name not in found:
-            raise ConfigurationError(f"sinks: {name or UNNAMED} was removed or renamed. Restart the agent.")
+            raise SinkRemoved(f"sinks: {name or UNNAMED} was removed or renamed. Restart the agent.")
         for added in found.difference(names):
             log.get_logger().warning("sink added, restart the agent to use it", added=added or UNNAMED)
         return now.one(name)
@@ -80,9 +80,8 @@ def run(
         )
         for each in every
     }
-    first = services[names[0]]
-    service = first if len(services) == 1 else Several(services)
-    with answering_signals(service, first.wake.bell, may_outlive_terminal=may_outlive):
+    service = services[names[0]] if len(services) == 1 else Several(services)
+    with answering_signals(service, services[names[0]].wake.bell, may_outlive_terminal=may_outlive):
         service.run()
 
 
