@@ -160,3 +160,18 @@ def test_nothing_is_held_for_a_sink_that_was_removed(home: Home, steps: Steps, c
         clock.forward(3600)
         steps.until_idle()
         assert (steps.service.flow.held.summary()["files"], steps.sink.events) == (0, [])
+
+
+def test_a_reload_does_not_call_a_sink_new_that_was_sent_to(
+    home: Home, steps: Steps, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = home.session()
+    session.prompt("one")
+    steps.until_idle()
+    session.prompt("two")
+    with ExitStack() as parts:
+        steps.service.reload()
+        steps.service._do_reload(parts)
+        steps.until_idle()
+    assert "all history so far is sent" not in capsys.readouterr().err
+    assert texts(steps.sink) == ["one", "two"]
