@@ -2,6 +2,7 @@
 
     CollectorError                  1
       ConfigurationError           78   a person must edit something
+        SinkRemoved                78   it no longer names the sink of an agent that is running
       RootNotFound                 66   there is nothing to read: no root exists
         NotARoot                   65   the named directory exists, but no coding agent keeps its files in it
       RootDeleted                   1   the sandbox still shows a deleted root; only a restart sees its replacement
@@ -56,6 +57,10 @@ class ConfigurationError(CollectorError):
     """A setting is missing, unknown or wrong."""
 
     exit_code = 78
+
+
+class SinkRemoved(ConfigurationError):
+    """The configuration no longer names the sink that this agent sends to."""
 
 
 class RootNotFound(CollectorError):

@@ -32,7 +32,7 @@ def meet_sink(flow: Flow, *, from_now: bool = False) -> None:
     if is_asked_to_leave_out(flow.state.path):
         leave_out_unsent(flow.scope, flow.held, flow.committer)
         return
-    if not flow.state.is_new_sink:
+    if not flow.state.is_new_sink or flow.state.entries:  # sent to before this start, or since
         if from_now:
             address = flow.deliverer.channel.address
             log.info("nothing is left out, because this sink has been sent to before", sink=address)

@@ -46,7 +46,7 @@ ROOMS: dict[str, set[str]] = {
 }
 READS_THE_ENVIRONMENT = {"settings"}
 PRINTS_OR_EXITS = {"cli", "__main__"}
-PROGRAMS = {  # run by path as processes of their own, whose job is to print and exit
+PROGRAMS = {  # run as processes of their own, whose job is to print and exit
     "collector/redact/scan/compiling.py",
     "collector/redact/own_rules/trial.py",
     "collector/store/asking.py",

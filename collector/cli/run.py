@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 from collections.abc import Iterator
@@ -14,10 +15,8 @@ from collector import log, settings
 from collector.cli.options import Config, FromNow, Roots, SinkType, SinkUrl, StatePath, flags
 from collector.cli.scan import disclose
 from collector.delivery.sinks.registry import SINKS
-from collector.errors import ConfigurationError
+from collector.errors import SinkRemoved
 from collector.flow.sink_identity import UNNAMED
-
-STDERR = 2
 
 if TYPE_CHECKING:
     from collector.service.loop import Service
@@ -48,6 +47,7 @@ def run(
 
     signal.signal(signal.SIGTERM, _leave)
     signal.signal(signal.SIGINT, _leave)
+    may_outlive = not _has_terminal() or signal.getsignal(signal.SIGHUP) == signal.SIG_IGN  # nohup ignores it
     for number in (signal.SIGHUP, signal.SIGUSR1):
         signal.signal(number, signal.SIG_IGN)
     chosen = read()
@@ -68,7 +68,7 @@ def run(
         now = read()
         found = {each.sink_name for each in now.each()}
         if name not in found:
-            raise ConfigurationError(f"sinks: {name or UNNAMED} was removed or renamed. Restart the agent.")
+            raise SinkRemoved(f"sinks: {name or UNNAMED} was removed or renamed. Restart the agent.")
         for added in found.difference(names):
             log.get_logger().warning("sink added, restart the agent to use it", added=added or UNNAMED)
         return now.one(name)
@@ -80,9 +80,8 @@ def run(
         )
         for each in every
     }
-    first = services[names[0]]
-    service = first if len(services) == 1 else Several(services)
-    with answering_signals(service, first.wake.bell):
+    service = services[names[0]] if len(services) == 1 else Several(services)
+    with answering_signals(service, services[names[0]].wake.bell, may_outlive_terminal=may_outlive):
         service.run()
 
 
@@ -91,15 +90,22 @@ def _leave(*_: object) -> None:
     os._exit(0)
 
 
+def _has_terminal() -> bool:
+    """Whether this session has a terminal, wherever the output goes; none once that was closed."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDONLY))
+    except OSError as error:  # others, such as too many open files, do not say that it was closed
+        return error.errno not in (errno.ENXIO, errno.EIO)
+    return True
+
+
 @contextmanager
-def answering_signals(service: Service | Several, bell: int) -> Iterator[None]:
+def answering_signals(service: Service | Several, bell: int, *, may_outlive_terminal: bool) -> Iterator[None]:
     """Lets signals set a flag and wake the main loop, which acts on it; the handlers do nothing else."""
-    has_terminal = os.isatty(STDERR)
 
     def hang_up() -> None:
         # Whoever closes the window in which it runs does not expect it to go on unseen.
-        is_closed = has_terminal and not os.isatty(STDERR)
-        service.stop() if is_closed else service.reload()
+        service.reload() if may_outlive_terminal or _has_terminal() else service.stop()
 
     asked = {
         signal.SIGTERM: service.stop,

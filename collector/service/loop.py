@@ -19,7 +19,7 @@ from typing import Any
 from collector import __version__
 from collector.assembly import describe, flow_on, held_state, sink_of, state_of
 from collector.delivery.waiting import Uniform
-from collector.errors import CollectorError, ConfigurationError, StateReplaced
+from collector.errors import CollectorError, ConfigurationError, SinkRemoved, StateReplaced
 from collector.flow.interrupt import Interrupt
 from collector.keeping.state import State
 from collector.leaving_out import meet_sink, try_to_drop_refused
@@ -32,7 +32,7 @@ from collector.service.hints import Hints, Waker
 from collector.service.notify import Notifier
 from collector.service.passes import Passes
 from collector.service.reloads import FOREVER, Reloads, secrets_now, secrets_of
-from collector.service.standstills import LOOK_AGAIN_SECONDS, Standstills
+from collector.service.standstills import LOOK_AGAIN_SECONDS, OUTDATED, Standstills
 from collector.service.status_file import StatusFile, one_line, status_path
 from collector.service.watch import Watcher, hearing_of_deaths
 from collector.settings import Settings, fingerprint
@@ -77,7 +77,7 @@ class Service:
         self._clock, self._wall, self._uniform = clock, wall, uniform
         self._status = StatusFile(status_path(settings.state_path), clock)
         self._since, self._started, self._drift = wall(), clock(), wall() - clock()
-        self._is_stopping = self._wants_report = False
+        self._is_stopping = self._wants_report = self._is_removed = False
         self._reloads = Reloads(clock)
         self._full_at = self._rested_at = clock()
         self._heartbeat_at = clock()  # the first at once, so that a fleet sees a new agent right away
@@ -154,6 +154,8 @@ class Service:
         if committer.due_in == 0.0:
             committer.save()
         elif self._stands_still():
+            if self._standstills.reason == OUTDATED and not self._is_removed and self._clock() >= self._full_at:
+                self._rest_after(self.passes.hold_everything())
             return min(LOOK_AGAIN_SECONDS, self._when_to_save())
         elif self._is_beat_due(now):
             self._send_heartbeat()
@@ -210,6 +212,9 @@ class Service:
         cost = self.passes.everything(hints, is_watching=self.watcher.mode == "events")
         if self.passes.has_worked_hard:
             self.flow.state.repack()
+        self._rest_after(cost)
+
+    def _rest_after(self, cost: float) -> None:
         footprint.give_back_memory()
         interval = self.settings.run.rescan_interval * self._uniform(0.9, 1.1)
         rest = WORTH_OF_RESCANNING * cost
@@ -283,6 +288,7 @@ class Service:
             reason = str(error) if isinstance(error, CollectorError) else f"{type(error).__name__} at {place_of(error)}"
             if was_asked_for or reason != self._reloads.failure:
                 log.error("configuration not applied, sending nothing until it is", reason=reason)
+            self._is_removed = isinstance(error, SinkRemoved)
             parts.push(before)
             self.passes.doubt()  # the watcher may have been closed above
         else:

@@ -135,16 +135,9 @@ class Passes:
 
     def everything(self, hints: Hints, *, is_watching: bool) -> float:
         """Makes a full walk and a pass over what it found. Returns the CPU seconds that the walk took."""
-        started = time.thread_time()
-        try:
-            found = look(self.flow, self.alive)
-        except StateError as error:
-            self._failed("state", error, self._backoff())
-            return 0.0
-        except Exception as error:  # noqa: BLE001 - as in a pass
-            self._failed_unexpectedly(error)
-            return 0.0
-        cost = time.thread_time() - started
+        found, cost = self._look()
+        if found is None:
+            return cost
         self._note_places(found)
         # Missed hints can be counted only if every hint since the last walk was kept, and only before the pass reads
         # the files, because then they look unchanged.
@@ -157,6 +150,14 @@ class Passes:
         self.seen.missed_hints += sum(self.flow.state.is_read(source) for source in unannounced)
         self.seen.at = self._wall()
         self.has_worked_hard = self.totals.batches - batches >= MANY_BATCHES
+        return cost
+
+    def hold_everything(self) -> float:
+        """Holds all that is unsent, because it may be swept before there is a pass again. Returns the CPU seconds that
+        the walk took."""
+        found, cost = self._look()
+        if found is not None:
+            self.flow.held.hold(found.files, self.flow.state)
         return cost
 
     def doubt(self) -> None:
@@ -233,6 +234,17 @@ class Passes:
         """Brings the lag up to date while a pass is under way."""
         if self._found is not None:
             self.lag.take(self._found.files, self.flow.state.lag_of, self._found.gone)
+
+    def _look(self) -> tuple[Findings | None, float]:
+        """Makes a full walk. Returns what it found, or None if it failed, and the CPU seconds that it took."""
+        started = time.thread_time()
+        try:
+            return look(self.flow, self.alive), time.thread_time() - started
+        except StateError as error:
+            self._failed("state", error, self._backoff())
+        except Exception as error:  # noqa: BLE001 - as in a pass
+            self._failed_unexpectedly(error)
+        return None, 0.0
 
     def _walk(self, found: Findings) -> bool:
         """Makes the pass. Returns whether it went through."""

@@ -1,8 +1,8 @@
 """Notices during the long run when nothing may be sent, and when that is over.
 
 In: the settings and the flow in force, and whether newer settings could not be applied. Out: whether to stand still
-now. Each change is logged once. When a standstill
-is over, anything that a person asked to leave out is left out before anything is sent.
+now. Each change is logged once. When a standstill is over, anything that a person asked to leave out is left out before
+anything is sent.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Standstills:
 
     def has_changed(self, settings: Settings, flow: Flow, now: float, *, is_outdated: bool = False) -> bool:
         """Looks again. Returns whether the reason differs from the last one, or is gone."""
-        found = OUTDATED if is_outdated else standstill(settings, now)
+        found = standstill(settings, now) or (OUTDATED if is_outdated else None)
         before, self.reason = self.reason, str(found) if found else _left_out(flow)
         if self.reason == before:
             return False

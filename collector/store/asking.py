@@ -1,9 +1,9 @@
-"""Runs a person's own query on the store; also a program, to do so in a process of its own.
+"""Runs a person's own query on the store, in a process of its own.
 
 In: SQL as a person wrote it, one statement. Out: column names and rows. Invariant: nothing is changed, whatever the
 statement says: the connection is read-only, and SQLite asks here before each thing that a statement would do. A
 statement that takes too long, or too much memory, is stopped. SQLite cannot be interrupted within one function, and
-`instr` of two long texts takes hours: so this file is started by its path, and the kernel ends it when its time is up.
+`instr` of two long texts takes hours; the kernel ends a process when its time is up.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from collector.store.prices import PriceTable
 SECONDS, ROWS = 20.0, 100_000
 BYTES, LONGEST = 64 * 2**20, 32 * 2**20  # of an answer and of one value
 HEAP = 512 * 2**20  # bytes that SQLite may take for each statement
+# A system package puts its modules on this path itself, and nothing in the environment may replace them.
+PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from collector.store.asking import main; main()"
 together = threading.BoundedSemaphore(2)  # statements that run at the same time; others wait
 MAY = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 # These reach outside the database, or take unbounded memory.
@@ -59,9 +61,10 @@ def ask(
 ) -> Answer:
     """The answer to one statement; raises StoreError with what SQLite says, or if it took too long."""
     given = pickle.dumps((database, statement, prices, seconds, most))
+    command = [sys.executable, "-I", "-c", PROGRAM, *sys.path]
     try:
         with together:
-            done = subprocess.run([sys.executable, "-P", __file__], input=given, capture_output=True, check=False)
+            done = subprocess.run(command, input=given, capture_output=True, check=False)
     except OSError as error:
         raise StoreError(f"No process can be started to run the statement: {error.strerror}.") from error
     if done.returncode == -signal.SIGALRM:
@@ -119,14 +122,10 @@ def _is_allowed(
 
 
 def main() -> None:
-    """The program."""
+    """What the process does: answers the statement on its standard input."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     try:
         said = ("", *_answered(*pickle.load(sys.stdin.buffer)))  # noqa: S301 - our own process wrote it
     except StoreError as error:
         said = (str(error), [], [], False)
     pickle.dump(said, sys.stdout.buffer)
-
-
-if __name__ == "__main__":
-    main()

@@ -7,6 +7,8 @@ import io
 import json
 import random
 import re
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -281,6 +283,15 @@ def test_sql_can_only_read(store: Path, capsys: pytest.CaptureFixture[str]) -> N
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
     told = Told(capsys, "store", "sql", endless, "--seconds", "0.1", "--database", store)
     assert "took longer than 0.1 s and was stopped" in told.err
+
+
+def test_sql_works_where_only_the_launcher_knows_the_modules(store: Path) -> None:
+    """As in a system package."""
+    start = f"import sys; sys.path[:] = {sys.path}; from collector.__main__ import main; sys.exit(main())"
+    python = str(Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}"))
+    command = [python, "-I", "-c", start, "store", "sql", "SELECT 1 AS one", "--database", str(store)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ('{"one": 1}\n', "")
 
 
 def test_a_statement_is_stopped_within_a_function_too(store: Path, capsys: pytest.CaptureFixture[str]) -> None:

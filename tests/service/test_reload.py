@@ -7,9 +7,11 @@ from contextlib import ExitStack
 import pytest
 
 from collector import settings
+from collector.errors import SinkRemoved
+from collector.keeping.pause import pause, resume
 from tests.build import Home
 from tests.service.steps import Clock, Steps
-from tests.sink import Sink
+from tests.sink import Sink, texts
 
 
 def test_a_reload_keeps_entries_waiting_for_the_quarantine(home: Home, steps: Steps, clock: Clock) -> None:
@@ -116,3 +118,60 @@ def test_the_first_few_of_many_reloads_run_at_once_and_the_rest_together(steps: 
         clock.forward(60)
         due.append(service.is_interrupted)
     assert due == [True, True, True, False, False, True, True, False]
+
+
+def test_what_cannot_be_sent_for_a_wrong_configuration_is_held_unless_paused(
+    home: Home, steps: Steps, clock: Clock
+) -> None:
+    steps.until_idle()
+    deleted, excluded, paused = home.session(), home.session("-work-private"), home.session()
+    deleted.prompt("one")
+    excluded.prompt("two")
+    linger, steps.given["batch"] = steps.given["batch"], {"linger": -1}
+    with ExitStack() as parts:
+        steps.service.reload()
+        steps.service._do_reload(parts)
+        steps.until_idle()
+        deleted.path.unlink()
+        pause(steps.service.settings.state_path, clock.wall(), None)
+        paused.prompt("three")
+        clock.forward(3600)
+        steps.until_idle()
+        assert steps.service.flow.held.summary()["files"] == 2
+        resume(steps.service.settings.state_path)
+        steps.given |= {"batch": linger, "projects": {"exclude": ["/work/private"]}}
+        steps.service._do_reload(parts)
+        assert steps.service.flow.held.summary()["files"] == 1
+        steps.until_idle()
+    assert sorted(texts(steps.sink)) == ["one", "three"]
+
+
+def test_nothing_is_held_for_a_sink_that_was_removed(home: Home, steps: Steps, clock: Clock) -> None:
+    def reread() -> settings.Settings:
+        raise SinkRemoved("sinks: other was removed")
+
+    steps.until_idle()
+    home.session().prompt("one")
+    steps.service._reread = reread
+    with ExitStack() as parts:
+        steps.service.reload()
+        steps.service._do_reload(parts)
+        steps.until_idle()
+        clock.forward(3600)
+        steps.until_idle()
+        assert (steps.service.flow.held.summary()["files"], steps.sink.events) == (0, [])
+
+
+def test_a_reload_does_not_call_a_sink_new_that_was_sent_to(
+    home: Home, steps: Steps, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = home.session()
+    session.prompt("one")
+    steps.until_idle()
+    session.prompt("two")
+    with ExitStack() as parts:
+        steps.service.reload()
+        steps.service._do_reload(parts)
+        steps.until_idle()
+    assert "all history so far is sent" not in capsys.readouterr().err
+    assert texts(steps.sink) == ["one", "two"]

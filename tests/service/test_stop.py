@@ -32,20 +32,30 @@ def test_a_second_stop_does_not_wait_for_the_sink(agent: Agent, home: Home, sink
     assert not agent.state.exists()
 
 
-def test_it_stops_when_its_terminal_is_closed(agent: Agent) -> None:
+IN_A_WINDOW = """
+import os, sys
+
+os.login_tty(0)
+os.dup2(os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT), 2)
+os.execvp(sys.argv[2], sys.argv[2:])
+"""
+
+
+@pytest.mark.parametrize("program", [[], ["nohup"]])
+def test_it_stops_when_its_terminal_is_closed_unless_it_runs_under_nohup(agent: Agent, program: list[str]) -> None:
     ours, theirs = os.openpty()
-    command = [*agent.program, "run", *agent.places()]
-    with subprocess.Popen(command, env=agent.environment, stderr=theirs) as process:
-        os.close(theirs)
-        shown = b""
-        while b"started" not in shown:
-            shown += os.read(ours, 4096)
-        process.send_signal(signal.SIGHUP)
-        while b"configuration applied" not in shown:
-            shown += os.read(ours, 4096)
-        os.close(ours)
-        process.send_signal(signal.SIGHUP)
+    log = agent.directory.with_name("window.stderr")
+    command = [sys.executable, "-c", IN_A_WINDOW, str(log), *program, *agent.program, "run", *agent.places()]
+    with subprocess.Popen(command, env=agent.environment, cwd=agent.home.path, stdin=theirs) as process:
         try:
+            os.close(theirs)
+            wait_until(lambda: log.exists() and "started" in log.read_text())
+            process.send_signal(signal.SIGHUP)
+            wait_until(lambda: log.read_text().count("configuration applied") == 1)
+            os.close(ours)
+            if program:
+                wait_until(lambda: log.read_text().count("configuration applied") == 2)
+                process.terminate()
             assert process.wait(30) == 0
         finally:
             process.kill()
