@@ -241,6 +241,9 @@ def test_a_failure_to_ask_for_an_acknowledgement_is_not_taken_for_a_no_to_the_ev
     verdict, seen = asked_of_slow(202, *[status] * 9)
     assert verdict == Retry(f"HTTP {status}")
     assert len(seen) < 9
+    blocked, _ = asked_of_slow(202, 403)
+    assert isinstance(blocked, Halt)
+    assert not blocked.may_be_poison, "or events that were received would be sent again to find the one to blame"
 
 
 @pytest.mark.parametrize("url", ["http://localhost/in", "http://localhost/a folder", "http://localhost/für/+{x}"])
