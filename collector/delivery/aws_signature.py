@@ -7,6 +7,7 @@ a file are used from the next request; no key is ever part of our configuration,
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Mapping
 from functools import partial
@@ -40,7 +41,7 @@ class AwsSignature:
         try:
             session = self._session()
             named = [session.get_config_variable(name) for name in ("config_file", "credentials_file")]
-            self._files = [Path(name).expanduser() for name in named]
+            self._files = [Path(os.path.expanduser(os.path.expandvars(name))) for name in named]  # as botocore does
             self._region = region or str(session.get_config_variable("region") or NO_REGION)
             self._look_up()
         except self._errors as error:
@@ -63,5 +64,6 @@ class AwsSignature:
 
     def _look_up(self) -> None:
         """Looks for keys. botocore reads a file only once, but tools for single sign-on write new keys every hour."""
-        self._seen = stamps_of(self._files)  # first: a file that is replaced in between counts as changed
+        # First: a file that is replaced in between counts as changed, and one that cannot be read holds no keys.
+        self._seen, self._credentials = stamps_of(self._files), None
         self._credentials = self._session().get_credentials()

@@ -120,6 +120,8 @@ class Channel:
                 waiting.pause(ASK_AGAIN_SECONDS)
                 verdict, more, answer = self._exchange(ask, waiting)
                 sent += more
+            if isinstance(verdict, Halt):
+                verdict = replace(verdict, may_be_poison=False)
         if isinstance(verdict, Halt) and "sink.token_file" in verdict.advice and not self._transport.has_credentials:
             verdict = replace(verdict, advice=NONE_IS_SET + verdict.advice)
         return Posted(self._cleaned(verdict), sent, answer)

@@ -34,7 +34,7 @@ HALT_ADVICE: Mapping[int, str] = {
     431: "Check sink.headers: the request headers are too large for the sink.",
     451: "Blocked for legal reasons: ask whoever runs the sink, or the proxy in front of it.",
 }
-TITLE = re.compile(r"<title[^>]*>([^<]*)", re.IGNORECASE)
+TITLE = re.compile(r"<title[^<>]*>([^<]*)", re.IGNORECASE)
 
 
 def is_success(answer: Answer) -> bool:

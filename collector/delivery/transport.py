@@ -10,7 +10,9 @@ one after all of it: what the server refused, or never had, would count as ackno
 from __future__ import annotations
 
 import contextlib
+import re
 import socket
+import string
 from collections import deque
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -125,7 +127,7 @@ class Transport:
     def without_secrets(self, text: str) -> str:
         """The text with this transport's secrets masked: a server may echo them."""
         for secret in self._clients.secrets:
-            text = text.replace(secret, "********")
+            text = _written(secret).sub("********", text)
         return text
 
     def _take(self) -> Exchange:
@@ -239,6 +241,15 @@ def _find(host: str, port: int, seconds: float) -> None:
         addresses_of(host, port, seconds)
     except OSError as error:
         raise httpx.ConnectError(str(error)) from error
+
+
+@lru_cache(100)
+def _written(secret: str) -> re.Pattern[str]:
+    """Finds a secret as it is, or as JSON may write it, such as `\\/` or `\\u002f`, even within a string."""
+    plain = frozenset(string.ascii_letters + string.digits)
+    return re.compile(
+        "".join(each if each in plain else rf"\\{{0,4}}(?:{re.escape(each)}|(?i:u{ord(each):04x}))" for each in secret)
+    )
 
 
 @lru_cache(8)

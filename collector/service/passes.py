@@ -31,7 +31,8 @@ log = get_logger()
 ERRORS_IN_A_ROW = 10  # unexpected errors; after that, the process ends and the service manager starts it afresh
 MANY_BATCHES = 4  # in one pass: it has scattered the state in memory enough to be worth repacking
 MANY_REASONS = 100
-VARYING = re.compile(r"(?=\S*\d)\S{6,}")  # a request's id, a time, a count: a sink may name another at every try
+# A request's id, a time, a count: a sink may name another at every try. Not the status.
+VARYING = re.compile(r"(?<!HTTP )\b[\w.:+-]*\d[\w.:+-]*")
 # The hint for a more recent change may still be on its way; an older change without a hint was missed.
 HINTS_TAKE_SECONDS = 2.0
 HOLD_AGAIN_SECONDS = 2.0  # while the sink fails, how often to hold files written in the meantime

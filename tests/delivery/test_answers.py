@@ -181,7 +181,7 @@ CASES: list[tuple[str, int, bytes, type, str]] = [
     ("s3", 400, b"<Error><Code>InvalidBucketName</Code></Error>", Halt, "InvalidBucketName"),
     ("s3", 400, b"<Error><Code>ExpiredToken</Code></Error>", Retry, "ExpiredToken"),
     ("s3", 501, b"<Error><Code>NotImplemented</Code></Error>", Halt, "NotImplemented"),
-    ("s3", 503, b"<Error><Code>SlowDown</Code></Error>", Retry, "SlowDown"),
+    ("s3", 503, b"<Error><Code>Starting</Code><Message>Not yet.</Message></Error>", Retry, "503 Starting: Not yet."),
     # Fluent Bit's in_http, and a proxy between
     ("http", 201, b"", Accepted, ""),
     ("http", 400, b'{"status":"error","message":"could not parse"}', Refused, "HTTP 400"),

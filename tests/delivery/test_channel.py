@@ -147,6 +147,16 @@ def test_secrets_are_masked_before_an_answer_is_cut_short(name: str, status: int
     assert len(said) < 1000
 
 
+@pytest.mark.parametrize("written", [r"a\/b\u002bc=", r"a\u002Fb+c\u003d", r"a\\\/b+c="])
+@pytest.mark.parametrize("status", [200, 400, 401, 503])
+def test_a_secret_is_masked_however_json_writes_it(written: str, status: int) -> None:
+    body = f'{{"rejected": [{{"id": "a", "reason": "{written}"}}], "authorization": "Bearer {written}"}}'
+    way = transport(lambda _: httpx.Response(status, text=body), bearer("a/b+c="))
+    said = str(Channel(HttpSink(), way).post([sealed("a")], Waiting(Interrupt())).verdict)
+    assert "********" in said
+    assert "a\\" not in said
+
+
 def test_everything_quoted_from_a_sink_is_redacted() -> None:
     def cleaned(verdict_of: httpx.Response) -> Verdict:
         channel = Channel(HttpSink(), transport(lambda _: verdict_of), clean=lambda text: text.replace("Ada", "[X]"))
@@ -231,6 +241,9 @@ def test_a_failure_to_ask_for_an_acknowledgement_is_not_taken_for_a_no_to_the_ev
     verdict, seen = asked_of_slow(202, *[status] * 9)
     assert verdict == Retry(f"HTTP {status}")
     assert len(seen) < 9
+    blocked, _ = asked_of_slow(202, 403)
+    assert isinstance(blocked, Halt)
+    assert not blocked.may_be_poison, "or events that were received would be sent again to find the one to blame"
 
 
 @pytest.mark.parametrize("url", ["http://localhost/in", "http://localhost/a folder", "http://localhost/für/+{x}"])

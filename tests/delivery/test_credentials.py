@@ -157,7 +157,8 @@ def test_aws_keys_that_appear_or_are_replaced_are_used_from_the_next_request(
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
-    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
+    monkeypatch.setenv("KEYS", str(tmp_path))
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "$KEYS/credentials")
     sign, used = AwsSignature("s3", "", None), []
     with pytest.raises(SinkHalted, match="no AWS keys were found"):
         sign("PUT", "https://s3.example/bucket/key", {}, b"")
@@ -165,6 +166,10 @@ def test_aws_keys_that_appear_or_are_replaced_are_used_from_the_next_request(
         (tmp_path / "credentials").write_text(f"[default]\naws_access_key_id={name}\naws_secret_access_key=a/b+c=\n")
         used.append(sign("PUT", "https://s3.example/bucket/key", {}, b"")["Authorization"].split("/")[0])
     assert used == ["AWS4-HMAC-SHA256 Credential=first", "AWS4-HMAC-SHA256 Credential=second"]
+    (tmp_path / "credentials").write_text("[default\n")
+    for _ in range(2):
+        with pytest.raises(SinkHalted, match="could not be fetched"):
+            sign("PUT", "https://s3.example/bucket/key", {}, b"")
 
 
 @pytest.mark.parametrize("command", [("config", "check"), ("scan",), ("doctor",)])

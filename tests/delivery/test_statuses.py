@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from collector.delivery.sink import Answer, Halt, Refused, Retry, TooLarge
@@ -58,6 +60,13 @@ def test_what_a_sink_says_is_part_of_the_reason(status: int, kind: str, body: by
     verdict = verdict_of(Answer(status, {"content-type": kind}, body), NOW)
     assert verdict.reason.startswith(f"HTTP {status}{words}")
     assert "Go away" not in verdict.reason
+
+
+def test_a_page_of_unfinished_titles_is_read_in_no_time() -> None:
+    started = time.process_time()
+    verdict = verdict_of(Answer(503, {"content-type": "text/html"}, b"<title" * 50_000), NOW)
+    assert verdict.reason == "HTTP 503"
+    assert time.process_time() - started < 2
 
 
 @pytest.mark.parametrize(

@@ -110,17 +110,32 @@ def test_a_reason_is_logged_once_and_again_only_after_a_success(
     assert complaints == [1, 0, 0, 1, 0]
 
 
+@pytest.mark.parametrize(
+    "words",
+    ['{"request": "4e%d", "message": "over its quota"}', '{"n":%d,"error":"over its quota"}', "over its quota: %d"],
+)
 def test_what_a_sink_says_is_logged_once_although_it_names_another_request_every_time(
-    home: Home, sink: Sink, begin: Begin, capsys: pytest.CaptureFixture[str]
+    home: Home, sink: Sink, begin: Begin, capsys: pytest.CaptureFixture[str], words: str
 ) -> None:
     numbers = itertools.count(100)
-    sink.then = lambda _: Answer(403, {}, f'{{"request": "4e{next(numbers)}", "message": "over its quota"}}'.encode())
+    sink.then = lambda _: Answer(403, {}, (words % next(numbers)).encode())
     home.session().prompt("kept")
     passes = begin()
     for _ in range(3):
         everything(passes)
     assert said(capsys, "over its quota") == 1
     assert next(numbers) >= 103
+
+
+def test_another_complaint_with_a_number_in_it_is_logged(
+    home: Home, sink: Sink, begin: Begin, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home.session().prompt("kept")
+    passes = begin()
+    for status, words in ((403, "quota"), (403, "disk"), (401, "disk")):
+        sink.then = Answer(status, {}, f'{{"n":{status}1,"error":"{words}"}}'.encode())
+        everything(passes)
+        assert said(capsys, f"HTTP {status}") == 1
 
 
 def test_the_number_of_remembered_reasons_is_bounded(home: Home, sink: Sink, begin: Begin) -> None:

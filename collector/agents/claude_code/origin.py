@@ -69,8 +69,7 @@ def origin_of(event: Record, record: Record, rest: Record) -> str:
     kind = text_of(said, "kind")
     if kind and said == {"kind": kind}:
         rest.pop("origin", None)
-    plan = rest.get("planContent")
-    if type(plan) is str:  # a plan that was approved, handed on to a session that begins with it
+    if plan := text_of(rest, "planContent"):  # a plan that was approved, handed on to a session that begins with it
         if plan.strip() in event.get("text", ""):
             omit(event, "plan_content", rest.pop("planContent"))
         return "meta"

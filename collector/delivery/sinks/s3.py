@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from hashlib import blake2b
 from importlib.util import find_spec
 from urllib.parse import quote
@@ -109,7 +110,8 @@ class S3Sink:
         if code in ADVICE or answer.status in (400, 403, NOT_IMPLEMENTED):
             usual = CHECK_CONDITIONAL if answer.status == NOT_IMPLEMENTED else CHECK_KEYS
             return Halt(reason, ADVICE.get(code, usual), may_be_poison=not code)
-        return verdict_of(answer, self._clock())
+        verdict = verdict_of(answer, self._clock())
+        return replace(verdict, reason=reason) if code else verdict
 
 
 def signer(options: S3Options) -> Signer:

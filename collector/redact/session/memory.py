@@ -75,7 +75,7 @@ class Session:
             if kind == "tool_call" and (call := block.get("call_id")):
                 if _asks_for_a_secret(block):
                     _put(self._calls, call, None, CALLS)
-                written = (*written, *_written(block.get("input")))
+                written = (*written, *(part for given in _inputs(block) for part in _written(given)))
             elif may_describe and kind == "tool_result" and isinstance(text := block.get("text"), str):
                 for number in fields_for_secrets(text):
                     _put(self._fields, number, None, FIELDS)
@@ -85,7 +85,7 @@ class Session:
         """The objects in an event whose text holds a secret: results that answer such a call, inputs that type into
         such a field, and a prompt that answers the question for one."""
         calls = [block for block in _blocks(event) if block.get("type") == "tool_call"] if self._fields else []
-        typed = [part for block in calls for part in typing_into(block.get("input"), self._fields)]
+        typed = [part for block in calls for given in _inputs(block) for part in typing_into(given, self._fields)]
         if self._is_asked and event.get("kind") == "user_prompt" and is_one_secret(event.get("text")):
             typed.append(event)
         return [*typed, *self._answered(event)] if self._calls else typed
@@ -165,6 +165,12 @@ def _is_telling(before: str) -> bool:
     """Whether the name before a value promises more than a key of something."""
     name = _name_before.search(before)
     return name is not None and promise(name[1]) in (Promise.KEY, Promise.PASSWORD)
+
+
+def _inputs(block: dict[str, Any]) -> list[Any]:
+    """The input of a call, and the one that the model wrote, where the agent changed it."""
+    more = block.get("attributes")
+    return [block.get("input"), more.get("input_as_written") if isinstance(more, dict) else None]
 
 
 def _asks_for_a_secret(block: dict[str, Any]) -> bool:

@@ -52,6 +52,7 @@ HUMAN = {"kind": "human"}
         ({"turnOrigin": "human", "promptSource": "typed"}, "human", "user_prompt"),
         ({"turnOrigin": "sdk", "promptSource": "sdk", "entrypoint": "sdk-cli"}, "sdk", "user_prompt"),
         ({"turnOrigin": "unknown"}, "human", "user_prompt"),
+        ({"planContent": ""}, "human", "user_prompt"),
         ({"promptSource": "sdk"}, "sdk", "user_prompt"),
         ({"promptSource": "sdk", "origin": HUMAN, "entrypoint": "claude-vscode"}, "human", "user_prompt"),
         ({"promptSource": "sdk", "origin": HUMAN, "entrypoint": "sdk-ts"}, "sdk", "user_prompt"),

@@ -138,6 +138,14 @@ def test_text_written_to_a_file_that_contains_only_a_secret_is_redacted(fresh: R
     assert str(given["file_path"]) in after
 
 
+def test_what_the_model_wrote_is_redacted_where_the_agent_changed_the_input(fresh: Redactor) -> None:
+    page, typed = next(iter(PAGES.items()))
+    fresh.event(result("s", "b", page))
+    for written in (typed, {"file_path": "/home/me/.vault_pass", "content": "falcon-otter-12"}):
+        block = {"type": "tool_call", "call_id": "w", "input": {}, "attributes": {"input_as_written": {**written}}}
+        assert "falcon-otter-12" not in redacted(fresh, event("s", kind="tool_call", blocks=[block]))
+
+
 SETTINGS: list[dict[str, Any]] = [
     {"file_path": "/srv/shop/.env.production", "old_string": "Birnbaum7", "new_string": VALUE},
     {"file_path": "/srv/shop/.env", "edits": [{"old_string": "Birnbaum7", "new_string": VALUE}]},
