@@ -7,20 +7,27 @@ left running, so a resolver that never answers costs one thread.
 
 from __future__ import annotations
 
+import ipaddress
 import socket
 import threading
 from concurrent.futures import Future
-
-from collector.settings.addresses import is_address
+from contextlib import suppress
 
 Addresses = list[str]
 _asked: dict[tuple[str, int], Future[Addresses]] = {}
 _lock = threading.Lock()
 
 
+def is_number(host: str) -> bool:
+    """Whether the host is an IP address, so that there is no name to look up."""
+    with suppress(ValueError):
+        return bool(ipaddress.ip_address(host))
+    return False
+
+
 def addresses_of(host: str, port: int, seconds: float) -> Addresses:
     """A host's addresses, in the order to try them. Raises OSError if there are none, or no answer comes in time."""
-    if is_address(host):
+    if is_number(host):
         return [host]
     answer = _answer(host, port)
     try:

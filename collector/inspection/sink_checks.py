@@ -21,7 +21,7 @@ from collector.assembly import capture_of, frame_of, installation_of
 from collector.delivery.channel import Channel, Posted
 from collector.delivery.event_fields import ClockOptions
 from collector.delivery.failures import CHECK_PROXY, about_certificate, advice_on_tls
-from collector.delivery.names import addresses_of
+from collector.delivery.names import addresses_of, is_number
 from collector.delivery.probe import Place, connect, place_of
 from collector.delivery.sink import Accepted, Answer, Halt, Refused, SinkType, TooLarge, Verdict
 from collector.delivery.sinks.registry import SINKS
@@ -36,7 +36,6 @@ from collector.log import counted, in_words
 from collector.redact import seal
 from collector.service.heartbeat import canary
 from collector.settings import Settings
-from collector.settings.addresses import is_address
 from collector.settings.options import is_loopback
 from collector.way_out import make_redactor, open_channel, policy_of
 
@@ -92,7 +91,7 @@ def sink_checks(settings: Settings, *, has_canary: bool = True, pause: Pause = t
 def the_way(settings: Settings) -> Iterator[Check]:
     """Checks name, connection and certificate, up to the first that fails."""
     place = place_of(str(settings.sink.url))
-    if not is_address(place.host):
+    if not is_number(place.host):
         try:
             found = addresses_of(place.host, place.port, settings.sink.connect_timeout)
         except OSError as error:

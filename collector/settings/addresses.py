@@ -2,16 +2,14 @@
 
 In: a URL. Out: the same without credentials and query, and with a short hash in place of each part of its path that
 looks like a token: some receivers identify the sender by nothing else. Text without `//` is a name, and is unchanged.
-Also: whether a host is an address, and a path as text that fits into JSON.
+Also: a path, as text that fits into JSON.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from contextlib import suppress
 from hashlib import blake2b
-from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -32,13 +30,6 @@ def told(url: str) -> str:
 def in_utf_8(path: Path | str) -> str:
     """A path as text that can be shown and kept as JSON: a byte that is not UTF-8 becomes \\xe9 or the like."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
-
-
-def is_address(host: str) -> bool:
-    """Whether a host is an IP address, so that there is no name to look up."""
-    with suppress(ValueError):
-        return bool(ip_address(host))
-    return False
 
 
 def tokens_in(url: str) -> list[str]:

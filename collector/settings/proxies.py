@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address, ip_network
 from urllib.parse import urlsplit
 
-from collector.settings.addresses import is_address
-
 _SEPARATORS = re.compile(r"[\s,]+")
 _WITH_PORT = re.compile(r"(.*):(\d+)")
 USUAL_PORTS = {"http": 80, "https": 443}
@@ -56,10 +54,16 @@ def _means(entry: str, host: str, port: int | None) -> bool:
     """Whether an entry of `no_proxy` covers this host: as its name, a domain above it, its address or a network."""
     with suppress(ValueError):
         network = ip_network(entry.strip("[]"), strict=False)
-        return is_address(host) and ip_address(host) in network
+        return _is_address(host) and ip_address(host) in network
     if found := _WITH_PORT.fullmatch(entry):
         entry, its_port = found[1], int(found[2])
         if its_port != port:
             return False
     name = entry.strip("[]").removeprefix("*").removeprefix(".")
     return bool(name) and (host == name or host.endswith(f".{name}"))
+
+
+def _is_address(host: str) -> bool:
+    with suppress(ValueError):
+        return bool(ip_address(host))
+    return False
