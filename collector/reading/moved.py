@@ -51,8 +51,8 @@ class Missing(dict[str, Position]):
 
     def key_of(self, source: Source, own: Position | None) -> str | None:
         """The old key of a file that moved here; None if it did not, or continues from its own position."""
-        # Candidates of the same name first, then those of the same inode.
-        clues = [clue for clue in (_name_in(source.key), source.stamp.inode) if self._may_be(clue, source)]
+        # Candidates of the same inode first: a file may be given the name that a copy of it once had.
+        clues = [clue for clue in (source.stamp.inode, _name_in(source.key)) if self._may_be(clue, source)]
         if not clues:
             return None
         try:

@@ -85,3 +85,16 @@ def test_a_mood_of_the_sink_passes_and_leaves_nothing_behind(model: Model, mood:
     model.run_a_pass()
     assert len(model.world.sink.stored) == 8
     assert model.world.quarantine.entries() == []
+
+
+def test_a_file_that_gets_a_former_name_back_keeps_its_offset(model: Model) -> None:
+    """The older state that stands in for a damaged one knows less of the file under that name."""
+    model.append("s2", "-work-b", count=7, has_uuid=False)
+    model.run_a_pass()
+    model.move("s2", "-work-b", "s1", "-work-a")
+    model.damage_the_state()
+    model.run_a_pass()
+    before = len(model.world.sink.posted)
+    model.move("s1", "-work-a", "s2", "-work-a")
+    model.run_a_pass()
+    assert len(model.world.sink.posted) == before
