@@ -1,9 +1,9 @@
-"""The schema of the database: tables by version, views, dictionary and prices.
+"""The schema of the database: tables, views, dictionary and prices.
 
 In: a connection inside a transaction, and the version of its database. Out: the newest version, with everything it
-held. Views and prices have no version: they are recreated whenever they differ from what this version of collector
-would create. A database that lacks a table of its own version, as one from between two releases may, is rebuilt from
-its events.
+held. A database of an older version, or one that lacks a table of its own version, as one from between two releases
+may, is made anew from its events. Views and prices have no version: they are recreated whenever they differ from what
+this version of collector would create.
 """
 
 from __future__ import annotations
@@ -14,25 +14,29 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from functools import lru_cache
+from functools import cache
 
 from collector.store import totals
 from collector.store.packing import Packer, shipped_dictionary
 from collector.store.prices import Price, PriceTable
-from collector.store.rows import FACTS, Row, from_line
-from collector.store.totals import PROMPT_OVER, statement
+from collector.store.rows import Row, from_line
+from collector.store.totals import FOLLOWING, PROMPT_OVER, statement
 from collector.store.writing import Rows
 
 VERSION = 4
-_CREATES = re.compile(r"^CREATE (TABLE|INDEX|TRIGGER) (\w+)", re.MULTILINE)
+_CREATES = re.compile(r"^CREATE (?:TABLE|INDEX|TRIGGER) (\w+)", re.MULTILINE)
 # Tables that do not follow from the stored events.
 OWN = ("forks", "removals", "settings", "prices", "price_names")
 BEFORE = "before_"  # prefix of tables while their contents are moved
+EVENTS = f"SELECT number, received, body FROM {BEFORE}event_rows JOIN {BEFORE}packed_bodies USING (number) ORDER BY 1"  # noqa: S608
+EVENTS_OF_VERSION_1 = (
+    f"SELECT number, received_at, body FROM {BEFORE}events JOIN {BEFORE}bodies USING (number) ORDER BY 1"  # noqa: S608
+)
 
 
 def is_current(connection: sqlite3.Connection, prices: PriceTable | None) -> bool:
     """Whether a database of this version has its tables, its views, and these prices, if they are given."""
-    if not (_has_all_of(connection, "002.sql") and _has_all_of(connection, "003.sql")):
+    if not _is_complete(connection):
         return False
     known = dict(connection.execute("SELECT name, value FROM settings"))
     return known.get("views") == _mark_of_views() and (
@@ -47,14 +51,8 @@ def upgrade(connection: sqlite3.Connection, version: int, prices: PriceTable | N
     totals.add_functions(connection)
     if version == 0:
         _make_tables(connection)
-    elif version == 1:
-        _from_version_1(connection)
-    elif not _has_all_of(connection, "002.sql"):
-        _from_its_events(connection)
-    elif not _has_all_of(connection, "003.sql"):
-        _from_version_2(connection)
-    if "started" not in _columns(connection, "event_rows"):
-        _from_version_3(connection)
+    elif version < VERSION or not _is_complete(connection):
+        _make_anew(connection, version)
     _make_views(connection)
     if prices is None:
         from collector.store.prices import load
@@ -99,59 +97,20 @@ def _set(connection: sqlite3.Connection, name: str, value: str) -> None:
     connection.execute("INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", (name, value))
 
 
+def _tables() -> str:
+    return statement("tables.sql") + FOLLOWING
+
+
 def _make_tables(connection: sqlite3.Connection) -> None:
-    _run(connection, "002.sql")
-    _run(connection, "003.sql")
+    for command in _statements(_tables()):
+        connection.execute(command)
     connection.execute("INSERT INTO dictionaries (number, content) VALUES (1, ?)", (shipped_dictionary(),))
 
 
-def _from_version_1(connection: sqlite3.Connection) -> None:
-    """Stores every event again, in order of arrival: its columns follow from its body."""
-    connection.execute("ALTER TABLE events RENAME TO events_of_version_1")
-    connection.execute("ALTER TABLE bodies RENAME TO bodies_of_version_1")
-    _make_tables(connection)
-    rows = Rows(connection)
-    found = connection.execute(
-        "SELECT received_at, body FROM events_of_version_1 JOIN bodies_of_version_1 USING (number) ORDER BY number"
-    )
-    for received_at, batch in itertools.groupby(found, key=lambda pair: str(pair[0])):
-        received = int(datetime.fromisoformat(received_at).timestamp() * 1000)
-        made = (from_line(body.encode()) for _, body in batch)
-        rows.store([row for row in made if isinstance(row, Row)], received)
-    connection.execute("DROP TABLE bodies_of_version_1")
-    connection.execute("DROP TABLE events_of_version_1")
-
-
-def _from_version_2(connection: sqlite3.Connection) -> None:
-    """Makes the totals by day from those that version 2 already kept."""
-    for kind, name in reversed(_made_by("003.sql")):
-        connection.execute(f"DROP {kind} IF EXISTS {name}")
-    _run(connection, "003.sql")
-    totals.add_up_sessions(connection)
-    totals.add_up_calls(connection)
-    totals.add_up_models(connection)
-
-
-def _from_version_3(connection: sqlite3.Connection) -> None:
-    """Adds the column `started`, and titles for the prompts of programs; both from the events."""
-    connection.execute("ALTER TABLE event_rows ADD COLUMN started INTEGER")
-    unpacked = Packer(connection).unpacked
-    numbers = connection.execute(
-        "SELECT number FROM event_rows JOIN packed_bodies USING (number) "
-        "WHERE kind = 'session_cost' OR (kind = 'user_prompt' AND origin = 'sdk')"
-    ).fetchall()
-    started, title = FACTS.index("started"), FACTS.index("title")
-    for number in numbers:
-        (body,) = connection.execute("SELECT body FROM packed_bodies WHERE number = ?", number).fetchone()
-        row = from_line(str(unpacked(body)).encode())
-        if isinstance(row, Row):
-            values = (row.facts[started], row.facts[title], *number)
-            connection.execute("UPDATE event_rows SET started = ?, title = ? WHERE number = ?", values)
-
-
-def _from_its_events(connection: sqlite3.Connection) -> None:
-    """Stores every event again under its number, and takes over everything that does not follow from events."""
-    unpacked = Packer(connection).unpacked
+def _make_anew(connection: sqlite3.Connection, version: int) -> None:
+    """Stores every event again under its number, because its rows and all totals follow from it, and takes over
+    everything that does not follow from events."""
+    unpacked = Packer(connection).unpacked if version > 1 else str
     found = connection.execute("SELECT type, name FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name").fetchall()
     tables = [name for kind, name in found if kind == "table" and not name.startswith("sqlite_")]
     for kind, name in found:
@@ -160,7 +119,7 @@ def _from_its_events(connection: sqlite3.Connection) -> None:
     for name in tables:
         connection.execute(f'ALTER TABLE "{name}" RENAME TO "{BEFORE}{name}"')
     _make_tables(connection)
-    _store_anew(connection, unpacked)
+    _store_anew(connection, EVENTS_OF_VERSION_1 if version == 1 else EVENTS, unpacked)
     for name in (name for name in OWN if name in tables):
         shared = ", ".join(each for each in _columns(connection, BEFORE + name) if each in _columns(connection, name))
         connection.execute(f"DELETE FROM {name}")  # noqa: S608 - our own names
@@ -169,12 +128,8 @@ def _from_its_events(connection: sqlite3.Connection) -> None:
         connection.execute(f'DROP TABLE "{BEFORE}{name}"')
 
 
-def _store_anew(connection: sqlite3.Connection, unpacked: Callable[[bytes | str], str | None]) -> None:
-    rows = Rows(connection)
-    found = connection.execute(
-        f"SELECT number, received, body FROM {BEFORE}event_rows JOIN {BEFORE}packed_bodies USING (number) "  # noqa: S608
-        "ORDER BY number"
-    )
+def _store_anew(connection: sqlite3.Connection, events: str, unpacked: Callable[[bytes | str], str | None]) -> None:
+    rows, found = Rows(connection), connection.execute(events)
     # Groups of events that came at once and whose numbers are consecutive.
     for (_, received), group in itertools.groupby(
         enumerate(found), key=lambda each: (each[1][0] - each[0], each[1][1])
@@ -182,28 +137,26 @@ def _store_anew(connection: sqlite3.Connection, unpacked: Callable[[bytes | str]
         batch = [row for _, row in group]
         _set(connection, "last_number", str(batch[0][0] - 1))
         made = (from_line(str(unpacked(body)).encode()) for _, _, body in batch)
-        rows.store([row for row in made if isinstance(row, Row)], received)
+        rows.store([row for row in made if isinstance(row, Row)], _milliseconds(received))
+
+
+def _milliseconds(received: int | str) -> int:
+    """When events came. Version 1 kept that as text."""
+    return received if isinstance(received, int) else int(datetime.fromisoformat(received).timestamp() * 1000)
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> list[str]:
     return [name for (name,) in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))]
 
 
-def _has_all_of(connection: sqlite3.Connection, script: str) -> bool:
-    """Whether the database has every table, index and trigger that a script makes."""
-    there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
-    return there.issuperset(name for _, name in _made_by(script))
+@cache
+def _names() -> frozenset[str]:
+    return frozenset(_CREATES.findall(_tables()))
 
 
-@lru_cache
-def _made_by(script: str) -> list[tuple[str, str]]:
-    """The kind and name of everything that a script creates."""
-    return _CREATES.findall(statement(script))
-
-
-def _run(connection: sqlite3.Connection, script: str) -> None:
-    for command in _statements(statement(script)):
-        connection.execute(command)
+def _is_complete(connection: sqlite3.Connection) -> bool:
+    """Whether the database has every table, index and trigger of its version."""
+    return _names() <= {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
 
 
 def _statements(script: str) -> Iterator[str]:

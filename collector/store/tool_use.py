@@ -1,7 +1,7 @@
 """How often tools were called, how often they failed, and how long they took.
 
 In: an open connection (report.asking), a Selection. Out: plain rows. Invariant: medians and percentiles are exact, over
-all calls that have a duration: the store keeps the durations of each day (003.sql), and sorting them here takes a
+all calls that have a duration: the store keeps the durations of each day (tables.sql), and sorting them here takes a
 quarter of the time of SQLite's window functions.
 """
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 
 import orjson
@@ -46,15 +46,18 @@ KEY = ("hour", "context", "model", "speed", "percent", "prompt_over", "is_report
 SUMMED = (*FIGURES, "reported_cost")
 
 
+def _adds(names: Iterable[str]) -> str:
+    return ", ".join(f"{name} = {name} + excluded.{name}" for name in names)
+
+
 def _usage(sign: str) -> str:
     sums = ", ".join(f"{sign}sum({name})" for name in FIGURES)
-    adds = ", ".join(f"{name} = {name} + excluded.{name}" for name in SUMMED)
     return f"""
 INSERT INTO usage_totals ({", ".join((*KEY, *SUMMED))})
 SELECT hour, context, model, speed, percent, {PROMPT_OVER}, reported_cost IS NOT NULL,
     {sums}, {sign}sum(coalesce(reported_cost, 0))
 FROM ({_of_touched("billed.sql", "message")}) WHERE true GROUP BY 1, 2, 3, 4, 5, 6, 7
-ON CONFLICT DO UPDATE SET {adds}
+ON CONFLICT DO UPDATE SET {_adds(SUMMED)}
 """  # noqa: S608 - our own names
 
 
@@ -66,7 +69,6 @@ CALLED = ("calls", "answered", "failed", "duration_ms", "timed", "computed")
 
 
 def _calls_of_days(sign: str, change: str) -> str:
-    adds = ", ".join(f"{name} = {name} + excluded.{name}" for name in CALLED)
     return f"""
 INSERT INTO call_days (day, place, name, target, {", ".join(CALLED)}, durations)
 SELECT coalesce(substr(call.time, 1, 10), ''), context.place, coalesce(call.name, ''), coalesce(call.target, ''),
@@ -76,7 +78,7 @@ SELECT coalesce(substr(call.time, 1, 10), ''), context.place, coalesce(call.name
     durations_with('', coalesce(group_concat(call.duration_ms), ''))
 FROM call_totals AS call CROSS JOIN contexts AS context ON context.number = call.context
 WHERE call.call_id {TOUCHED} GROUP BY 1, 2, 3, 4
-ON CONFLICT DO UPDATE SET {adds}, durations = {change}(durations, excluded.durations)
+ON CONFLICT DO UPDATE SET {_adds(CALLED)}, durations = {change}(durations, excluded.durations)
 """  # noqa: S608 - our own names
 
 
@@ -106,7 +108,7 @@ ADDED_UP = ("events", "bytes", "prompts", "api_errors", "compactions", "lines_ad
 ADD_ACTIVITY = f"""
 INSERT INTO activity_totals (context, hour, {", ".join(ADDED_UP)}, first_time, last_time)
 {ACTIVITY.format("number >= :first")}
-ON CONFLICT DO UPDATE SET {", ".join(f"{name} = {name} + excluded.{name}" for name in ADDED_UP)},
+ON CONFLICT DO UPDATE SET {_adds(ADDED_UP)},
     first_time = coalesce(min(first_time, excluded.first_time), first_time, excluded.first_time),
     last_time = coalesce(max(last_time, excluded.last_time), last_time, excluded.last_time)
 """
@@ -126,6 +128,39 @@ INSERT INTO kind_totals (day, kind, events) {KINDS.format(sign, f"number {TOUCHE
 ON CONFLICT DO UPDATE SET events = events + excluded.events
 """
     for sign in "-+"
+)
+
+
+def _following(name: str, source: str, target: str, keys: Mapping[str, str], summed: Sequence[str]) -> str:
+    """The triggers by which one table follows a finer one: whatever comes, changes or goes there changes its sums.
+
+    `keys` are its other columns, each as an expression on `row`, the row of the finer table.
+    """
+
+    def add(row: str, amount: str) -> str:
+        values = [*(key.replace("row.", f"{row}.") for key in keys.values()), *(amount.format(each) for each in summed)]
+        return (
+            f"INSERT INTO {target} ({', '.join((*keys, *summed))}) VALUES ({', '.join(values)}) "  # noqa: S608
+            f"ON CONFLICT DO UPDATE SET {_adds(summed)};"
+        )
+
+    there = [f"{column} = {key.replace('row.', 'old.')}" for column, key in keys.items()]
+    return f"""
+CREATE TRIGGER {name}_come AFTER INSERT ON {source} BEGIN {add("new", "new.{0}")} END;
+CREATE TRIGGER {name}_change AFTER UPDATE ON {source} BEGIN {add("new", "new.{0} - old.{0}")} END;
+CREATE TRIGGER {name}_go AFTER DELETE ON {source} BEGIN
+    {add("old", "-old.{0}")}
+    DELETE FROM {target} WHERE {" AND ".join((*there, *(f"{each} = 0" for each in summed)))};
+END;
+"""  # noqa: S608
+
+
+_DAY, _PLACE = "substr(row.hour, 1, 10)", "(SELECT place FROM contexts WHERE number = row.context)"
+_PRICED = {each: f"row.{each}" for each in KEY[2:]}
+FOLLOWING = (
+    _following("usage", "usage_totals", "usage_days", {"day": _DAY, "place": _PLACE, **_PRICED}, SUMMED)
+    + _following("activity", "activity_totals", "activity_days", {"day": _DAY, "place": _PLACE}, ADDED_UP)
+    + _following("model", "usage_days", "model_days", {"day": "row.day", **_PRICED}, SUMMED)
 )
 
 
@@ -175,33 +210,6 @@ def recount(connection: sqlite3.Connection, contexts: Iterable[int]) -> None:
     touched = listed(contexts)
     connection.execute(FORGET_ACTIVITY, touched)
     connection.execute(REDO_ACTIVITY, touched)
-
-
-def add_up_calls(connection: sqlite3.Connection) -> None:
-    """Fills the calls by day, which are empty, from the single calls."""
-    connection.execute(ADD_CALLS_OF_DAYS.replace(f"WHERE call.call_id {TOUCHED}", ""))
-
-
-def add_up_models(connection: sqlite3.Connection) -> None:
-    """Fills the tokens by day and model, which are empty, from those by day and place."""
-    keys = ", ".join(("day", *KEY[2:]))
-    sums = ", ".join(f"sum({name})" for name in SUMMED)
-    connection.execute(
-        f"INSERT INTO model_days ({keys}, {', '.join(SUMMED)}) SELECT {keys}, {sums} FROM usage_days GROUP BY {keys}"  # noqa: S608
-    )
-
-
-def add_up_sessions(connection: sqlite3.Connection) -> None:
-    """Fills the sessions by day, which are empty, from activity and usage."""
-    for counted, table in (("active", "activity_totals"), ("used", "usage_totals")):
-        is_so = "events > mentions" if counted == "active" else "true"
-        connection.execute(
-            f"INSERT INTO session_days (session_id, place, day, active, used) "  # noqa: S608
-            f"SELECT session_id, place, substr(hour, 1, 10), {'count(*), 0' if counted == 'active' else '0, count(*)'} "
-            f"FROM {table} JOIN contexts ON contexts.number = {table}.context "
-            f"WHERE session_id IS NOT NULL AND {is_so} GROUP BY 1, 2, 3 "
-            f"ON CONFLICT DO UPDATE SET {counted} = excluded.{counted}"
-        )
 
 
 def _with(durations: str, more: str) -> str:

@@ -101,7 +101,7 @@ def rebuild(connection: sqlite3.Connection) -> None:
         connection.execute(f"DELETE FROM {table}")
     connection.execute(totals.ADD_USAGE.replace(f"AND message {totals.TOUCHED}", ""))
     connection.execute(totals.ADD_CALLS.replace(f"AND call_id {totals.TOUCHED}", ""))
-    totals.add_up_calls(connection)
+    connection.execute(totals.ADD_CALLS_OF_DAYS.replace(f"WHERE call.call_id {totals.TOUCHED}", ""))
     connection.execute(totals.ADD_ACTIVITY, {"first": 0})
     connection.execute(totals.ADD_KINDS, {"first": 0})
 
