@@ -16,13 +16,7 @@ from pathlib import Path
 from typing import Any, get_origin
 
 from pydantic import BaseModel, ValidationError
-from pydantic_settings import (
-    BaseSettings,
-    EnvSettingsSource,
-    NoDecode,
-    PydanticBaseSettingsSource,
-    SettingsError,
-)
+from pydantic_settings import EnvSettingsSource, NoDecode, SettingsError
 
 from collector.errors import CollectorError, ConfigurationError, StateError
 from collector.files import read_plain
@@ -108,31 +102,12 @@ def _in_force(
         merged = merge([*layers, _layer_of_a_no(said_no), *nearest])
     origins = merged.origins([str(path) for path in files], users_file)
     try:
-        settings: Settings = _model_of_values(model)(**merged.values).with_origins(origins)
+        settings: Settings = model(**merged.values).with_origins(origins)
     except ValidationError as error:
         raise ConfigurationError(_explain(error, [".".join(keys) for keys in keys_of(model)], origins)) from None
     _check(settings)
     _refuse_relative(settings, origins)
     return settings
-
-
-def _model_of_values(model: type[Settings]) -> type[Settings]:
-    """The model, filled only from its arguments: the environment has already been read."""
-
-    class Given(model):  # type: ignore[misc, valid-type]
-        @classmethod
-        def settings_customise_sources(
-            cls,
-            settings_cls: type[BaseSettings],
-            init_settings: PydanticBaseSettingsSource,
-            env_settings: PydanticBaseSettingsSource,
-            dotenv_settings: PydanticBaseSettingsSource,
-            file_secret_settings: PydanticBaseSettingsSource,
-        ) -> tuple[PydanticBaseSettingsSource, ...]:
-            del settings_cls, env_settings, dotenv_settings, file_secret_settings
-            return (init_settings,)
-
-    return Given
 
 
 # Files
@@ -252,7 +227,8 @@ def _read_toml(path: Path, unreadable: type[CollectorError] = ConfigurationError
 def _variables(model: type[Settings]) -> dict[str, Any]:
     """The values from the environment, in the shape of the settings."""
     try:
-        return EnvSettingsSource(model)()
+        # It is meant for models that read the environment themselves, but needs only their fields.
+        return EnvSettingsSource(model, env_prefix=ENV_PREFIX, env_nested_delimiter="__")()  # type: ignore[arg-type]
     except SettingsError as error:
         variables = " or ".join(sorted(set(os.environ) & set(_json_variables(model)))) or str(error)
         raise ConfigurationError(

@@ -16,11 +16,11 @@ from typing import Annotated, Any, ClassVar, Self, TypeVar, Union, get_args, get
 import platformdirs
 from pydantic import BaseModel, BeforeValidator, Field, PrivateAttr, create_model
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import NoDecode
 
 from collector.errors import ConfigurationError
 from collector.settings.addresses import told
-from collector.settings.environment import ENV_PREFIX, credential_places, read_secret, state_directory
+from collector.settings.environment import credential_places, read_secret, state_directory
 from collector.settings.identity import machine_id
 from collector.settings.layers import Origins
 from collector.settings.options import (
@@ -51,12 +51,9 @@ MASK = "********"
 OptionsT = TypeVar("OptionsT", bound=Section)
 
 
-class Settings(BaseSettings):
+class Settings(Section):
     """All settings, by section."""
 
-    model_config = SettingsConfigDict(
-        env_prefix=ENV_PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True, case_sensitive=False
-    )
     needs_url: ClassVar[Mapping[str, bool]] = {}  # as each type of sink declares; set by `with_sinks`
 
     enabled: bool = Field(default=True, description="false: nothing is read and nothing is sent")
