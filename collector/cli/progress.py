@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Self
 from collector.cli.verbosity import is_quiet
 from collector.flow.interrupt import Interrupt
 from collector.flow.ledger import Ledger
-from collector.flow.observer import Unobserved
+from collector.flow.observer import Observer
 from collector.log import counted
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 
-class ProgressBar(Unobserved):
+class ProgressBar(Observer):
     """Shows one line for the length of a `with` block."""
 
     def __init__(self, interrupt: Interrupt) -> None:

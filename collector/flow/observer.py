@@ -5,13 +5,11 @@ All methods are called in the thread that runs the pass. So an observer needs no
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from collector.flow.ledger import Ledger
 
 
-class Observer(Protocol):
-    """Receives progress while a pass is under way."""
+class Observer:
+    """Receives progress while a pass is under way. This one ignores it all."""
 
     def alive(self) -> None:
         """The pass is working: called between sources, and during long steps that produce no receipt."""
@@ -29,23 +27,4 @@ class Observer(Protocol):
         """A receipt was committed; the ledger includes it."""
 
 
-class Unobserved:
-    """An observer that ignores everything."""
-
-    def alive(self) -> None:
-        """Says nothing."""
-
-    def preparing(self) -> None:
-        """Says nothing."""
-
-    def waiting(self) -> None:
-        """Says nothing."""
-
-    def failing(self, tries: int, seconds_left: float) -> None:
-        """Says nothing."""
-
-    def receipt(self, ledger: Ledger) -> None:
-        """Says nothing."""
-
-
-UNOBSERVED: Observer = Unobserved()
+UNOBSERVED = Observer()

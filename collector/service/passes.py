@@ -18,6 +18,7 @@ from collector.delivery.sink import Accepted, Halt
 from collector.delivery.waiting import Uniform, backoff
 from collector.errors import CollectorError, SinkError, SinkHalted, SinkUnavailable, StateError, Stopped
 from collector.flow.ledger import Ledger
+from collector.flow.observer import Observer
 from collector.flow.source import Source
 from collector.log import get_logger, place_of
 from collector.pipeline import Flow, look, walk
@@ -56,7 +57,7 @@ class Seen:
     missed_hints: int = 0
 
 
-class Passes:
+class Passes(Observer):
     """Lives as long as the agent; the flow that it observes changes with the configuration.
 
     `progress` is called when there may be news, `received` after a receipt, `keep_alive` when only time has passed;
@@ -110,9 +111,6 @@ class Passes:
     def preparing(self) -> None:
         """Logs why the start takes a while."""
         log.info("preparing rules, once")
-
-    def failing(self, tries: int, seconds_left: float) -> None:
-        """Does nothing: `waiting` logs failures."""
 
     def waiting(self) -> None:
         """Logs why nothing moves, and holds what has been written in the meantime."""

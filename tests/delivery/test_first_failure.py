@@ -16,7 +16,7 @@ from collector.delivery.transport import Transport
 from collector.delivery.window import Deliverer
 from collector.errors import SinkHalted, SinkUnavailable
 from collector.flow.batch import Batch
-from collector.flow.observer import UNOBSERVED, Observer, Unobserved
+from collector.flow.observer import UNOBSERVED, Observer
 from collector.flow.outcome import Sealed
 from collector.settings.options import SinkSettings
 from tests.delivery.sending import patient
@@ -142,7 +142,7 @@ def test_delivery_works_without_a_callback() -> None:
 def test_the_waiting_thread_is_woken_only_once() -> None:
     looks, answers = [], iter([503])
 
-    class Counter(Unobserved):
+    class Counter(Observer):
         def waiting(self) -> None:
             looks.append(1)
 

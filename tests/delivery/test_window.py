@@ -14,7 +14,7 @@ from collector.delivery.window import Deliverer
 from collector.errors import SinkUnavailable, Stopped
 from collector.flow.batch import Batch
 from collector.flow.interrupt import Interrupt
-from collector.flow.observer import Unobserved
+from collector.flow.observer import Observer
 from collector.flow.receipt import Receipt
 from tests.delivery.sending import Receiver, answering, batch, channel, patient, sealed, taking
 
@@ -127,7 +127,7 @@ def test_a_missing_answer_is_awaited_no_longer_than_a_stop_allows(shutdown_timeo
 def test_the_observer_is_called_while_the_window_waits() -> None:
     heard = threading.Event()
 
-    class Listener(Unobserved):
+    class Listener(Observer):
         def waiting(self) -> None:
             heard.set()
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from collector.flow.ledger import Ledger
-from collector.flow.observer import Unobserved
+from collector.flow.observer import Observer
 from collector.keeping.rescue import HeldFiles
 from collector.pipeline import Flow, run_pass
 from collector.settings.options import SweptSettings
@@ -159,7 +159,7 @@ def test_a_held_file_is_kept_while_the_original_is_ahead_of_the_offset(world: Wo
     path = transcript(world, range(9))
     fails(world)
 
-    class Growing(Unobserved):
+    class Growing(Observer):
         def receipt(self, ledger: Ledger) -> None:
             if path.stat().st_size < 1200:
                 transcript(world, range(9, 12))
