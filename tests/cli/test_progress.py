@@ -19,17 +19,19 @@ def test_a_terminal_shows_a_bar_and_stdout_has_only_the_ledger(tmp_path: Path) -
     home = Home(tmp_path)
     home.session().prompt("one")
     shown, terminal = pty.openpty()
+    said = b""
     with Sink() as sink:
         agent = Agent(home, sink, {"TERM": "xterm", "COLUMNS": "100"})
         command = [*COLLECTOR, "scan", "--json", *agent.places()]
-        result = subprocess.run(command, stdout=subprocess.PIPE, stderr=terminal, env=agent.environment, check=False)
-    os.close(terminal)
-    said = b""
-    with contextlib.suppress(OSError):  # a terminal's end of file; it gives at most 4 kB at a time
-        while piece := os.read(shown, 65536):
-            said += piece
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=terminal, env=agent.environment) as running:
+            os.close(terminal)
+            # Read all along: a terminal that nobody reads holds 4 kB, then the command waits. An error is its end.
+            with contextlib.suppress(OSError):
+                while piece := os.read(shown, 65536):
+                    said += piece
+            printed, _ = running.communicate()
     os.close(shown)
-    assert (result.returncode, json.loads(result.stdout)["delivered"]) == (0, 1)
+    assert (running.returncode, json.loads(printed)["delivered"]) == (0, 1)
     assert b"1 batch" in said
     assert b"delivered" not in said
 
