@@ -2,7 +2,7 @@
 
 pipeline.py shows one pass on one screen; read it first. Its verbs, in order:
 
-    discover -> tail / snapshot -> normalize -> redact -> batch -> deliver -> commit
+    discover -> tail / document -> normalize -> redact -> batch -> deliver -> commit
 
 Each room is a folder: flow/ is what travels between the others, agents/ knows whose files are read, reading/, redact/,
 delivery/ and keeping/ do the work, settings/ says how, store/ is the embedded receiver, service/ is the long run,
