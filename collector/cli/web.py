@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import webbrowser
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from collector.cli.options import Config, Database
 from collector.cli.receive import listening
 from collector.cli.which_agent import store_here
 from collector.settings import Settings
+
+if TYPE_CHECKING:
+    from collector.inspection.check import Check
 
 LOOPBACK = "127.0.0.1"
 
@@ -51,11 +54,11 @@ def web(
     typer.echo("Stopped.", err=True)
 
 
-def _this_machine(chosen: Settings) -> dict[str, Any]:
+def _this_machine(chosen: Settings) -> list[Check]:
     """The facts about this machine's agent and its transcripts, for the Trust page."""
     from collector.inspection.trust import facts
 
-    return {"facts": [fact._asdict() for fact in facts(chosen)]}
+    return list(facts(chosen))
 
 
 def _has_window() -> bool:

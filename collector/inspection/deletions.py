@@ -65,6 +65,12 @@ def kept_alone(settings: Settings, found: Findings) -> int:
         return sum(session not in there for session in sessions_of_host(connection, host))
 
 
+def until_when(settings: Settings) -> str:
+    """How long the store keeps such sessions."""
+    days = settings.store.retention_days
+    return f"until they are {counted(days, 'day')} old" if days else "forever"
+
+
 def is_late(mtime_ns: int, days: int, warning: int) -> bool:
     """Whether a file will be deleted within `warning` days."""
     return mtime_ns < (time.time() - max(1, days - warning) * SECONDS_A_DAY) * 1e9

@@ -19,7 +19,7 @@ from collector.delivery.sinks.registry import SINKS
 from collector.errors import CollectorError, ConfigurationError
 from collector.flow import reasons
 from collector.inspection.check import Check, may, nearest
-from collector.inspection.deletions import deletions, is_late, kept_alone
+from collector.inspection.deletions import deletions, is_late, kept_alone, until_when
 from collector.inspection.sink_checks import sink_checks
 from collector.keeping.installation import damage_of
 from collector.keeping.lock import holder
@@ -160,10 +160,8 @@ def _sweep(settings: Settings, found: Findings) -> Iterator[Check]:
     place = SINKS[settings.sink_type].place
     if place is not None and place(settings).exists():
         count = kept_alone(settings, found)
-        kept = settings.store.retention_days
-        until = f"until they are {counted(kept, 'day')} old" if kept else "forever"
         gone = counted(count, "session whose transcript is gone is", "sessions whose transcripts are gone are")
-        yield Check("kept", "ok", f"{gone} still in the store, {until}")
+        yield Check("kept", "ok", f"{gone} still in the store, {until_when(settings)}")
 
 
 def _prices(settings: Settings, _: Findings) -> Iterator[Check]:

@@ -53,25 +53,22 @@ class PriceTable(NamedTuple):
     prices: tuple[Price, ...]
     names: tuple[tuple[str, str], ...]
     mark: str
-    checked: str
 
 
 def load(own: Path | None = None) -> PriceTable:
     """The table in force; raises ConfigurationError if the user's own cannot be used."""
     shipped = _parsed((resources.files(__package__) / "prices.toml").read_bytes())
     rows = list(shipped["price"])
-    checked = str(shipped["checked"])
     search = shipped["web_search"]
     if own is not None:
         mine = _read(own)
         replaced = {row["model"] for row in mine["price"]}
         rows = [row for row in rows if row["model"] not in replaced] + mine["price"]
         search = mine.get("web_search", search)
-        checked = str(mine.get("checked", checked))
     prices = tuple(sorted(price for row in rows for price in _prices(row, search)))
     names = tuple(sorted({name: row["model"] for row in rows for name in names_of(row)}.items()))
     mark = hashlib.sha256(repr((prices, names)).encode()).hexdigest()[:16]
-    return PriceTable(prices, names, mark, checked)
+    return PriceTable(prices, names, mark)
 
 
 def names_of(row: dict[str, Any]) -> Iterator[str]:

@@ -62,24 +62,19 @@ class Row(NamedTuple):
     tools: tuple[ToolRow, ...]
     body: bytes
 
-    @property
-    def message(self) -> str | None:
-        """The message whose usage this row carries; None if it carries none."""
-        return self.facts[MESSAGE] if self.facts[COUNTS] else None  # type: ignore[return-value]
-
-    @property
-    def rank(self) -> tuple[Any, ...]:
-        """Of two rows with the same id, the higher ranking one is kept, whichever came first: the one with more output,
-        then an original rather than a fork's copy, then the one that says more. Equal ranks have equal facts."""
-        return rank(self.facts, self.context)
-
 
 MESSAGE, COUNTS, OUTPUT, IS_COPY = (FACTS.index(name) for name in ("message", "counts", "output_tokens", "is_copy"))
 RANKED = slice(0, FACTS.index("bytes"))
 
 
+def message_of(facts: tuple[Any, ...]) -> str | None:
+    """The message whose usage a row carries; None if it carries none."""
+    return facts[MESSAGE] if facts[COUNTS] else None
+
+
 def rank(facts: tuple[Any, ...], context: tuple[Any, ...]) -> tuple[Any, ...]:
-    """How a row ranks among those with the same id; see Row.rank."""
+    """Of two rows with the same id, the higher ranking one is kept, whichever came first: the one with more output,
+    then an original rather than a fork's copy, then the one that says more. Equal ranks have equal facts."""
     values = (*facts[RANKED], *context)
     output = facts[OUTPUT]
     return (

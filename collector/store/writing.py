@@ -17,7 +17,7 @@ import orjson
 
 from collector.store import totals
 from collector.store.packing import Packer
-from collector.store.rows import CONTEXT, FACTS, IS_COPY, Row, rank
+from collector.store.rows import CONTEXT, FACTS, IS_COPY, Row, message_of, rank
 
 MAX_KNOWN_CONTEXTS = 20_000
 ASKED_AT_ONCE = 250
@@ -75,11 +75,6 @@ class Known(NamedTuple):
     facts: tuple[Any, ...]
     who: Context
 
-    @property
-    def message(self) -> str | None:
-        """The message whose usage it carries; None if it carries none."""
-        return self.facts[FACTS.index("message")] if self.facts[FACTS.index("counts")] else None
-
 
 class Rows:
     """The rows of an open database, inside a transaction that the caller began."""
@@ -114,7 +109,7 @@ class Rows:
         return Stored(len(fresh), len(rows) - len(fresh))
 
     def _outranks(self, row: Row, facts: tuple[Any, ...], who: Context) -> bool:
-        """Whether a row is kept rather than another one with its id; see Row.rank. `--fork-session` marks only the
+        """Whether a row is kept rather than another one with its id; see `rank`. `--fork-session` marks only the
         answers it copies, so among unmarked rows the parent's is kept, once an answer has told which one that is."""
         here, there = row.context[SESSION], who[SESSION]
         if here != there and row.facts[: IS_COPY + 1] == facts[: IS_COPY + 1]:
@@ -122,7 +117,7 @@ class Rows:
                 return True
             if self._is_fork(here, there):
                 return False
-        return row.rank > rank(facts, who)
+        return rank(row.facts, row.context) > rank(facts, who)
 
     def _is_fork(self, session: str | None, parent: str | None) -> bool:
         pair = (session, parent)
@@ -147,12 +142,11 @@ class Rows:
         first = connection.execute(NEXT_NUMBER).fetchone()[0]
         numbered = list(enumerate(fresh, first))
         tools = [tool for number, row in numbered if row.tools for tool in tools_of(number, row)]
-        messages = {row.message for row in fresh}
+        messages = {message_of(row.facts) for row in fresh}
         calls = {tool[CALL] for tool in tools}
         for old, row in better:
-            messages |= {old.message, row.message}
+            messages |= {message_of(old.facts), message_of(row.facts)}
             calls.update(self._calls_at(old.number), (tool[CALL] for tool in tools_of(old.number, row)))
-        messages.discard(None)
         named = [message for message in messages if message is not None]
         totals.take_out(connection, named)
         replaced = [old.number for old, _ in better]

@@ -9,6 +9,7 @@ embedded store. A test fails when a file is out of date.
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 from collector.store import prices
@@ -17,6 +18,7 @@ from collector.store.schema import with_formula
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CONFIG = REPOSITORY / "config"
+PRICES = REPOSITORY / "collector/store/prices.toml"
 PARTS = Path(__file__).parent / "engines"
 FILES = (
     "postgresql.sql",
@@ -164,11 +166,11 @@ def price_tables() -> str:
 
 def price_rows() -> str:
     """The statements that fill in the prices, in billionths of a dollar a token."""
-    table = prices.load()
+    table, checked = prices.load(), tomllib.loads(PRICES.read_text())["checked"]
     rows = ",\n".join("    " + values(price) for price in table.prices)
     names = ",\n".join("    " + values(pair) for pair in table.names)
     return (
-        f"-- What models cost, in billionths of a dollar per token (as of {table.checked}), and the names they go by.\n"
+        f"-- What models cost, in billionths of a dollar per token (as of {checked}), and the names they go by.\n"
         "-- Made by `python -m tests.store.shipped_sql` from collector/store/prices.toml, which names its sources.\n"
         f"DELETE FROM prices WHERE true;\nINSERT INTO prices VALUES\n{rows};\n\n"
         f"DELETE FROM price_names WHERE true;\nINSERT INTO price_names VALUES\n{names};\n"

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from collector.store import queries, totals
 from collector.store.prices import micros
 from collector.store.report import asking
+from collector.store.rows import rank
 from collector.store.writer import Writer
 from tests.store.samples import Event, rebuild, row_of
 
@@ -123,8 +124,9 @@ def computed(sent: list[Event]) -> tuple[Counter[str], int, int]:
     rows: dict[str, tuple[Any, Event]] = {}
     for event in sent:
         row = row_of(event)
-        if event["id"] not in rows or row.rank > rows[event["id"]][0]:
-            rows[event["id"]] = (row.rank, event)
+        ranked = rank(row.facts, row.context)
+        if event["id"] not in rows or ranked > rows[event["id"]][0]:
+            rows[event["id"]] = (ranked, event)
     messages: dict[str, list[Event]] = {}
     for _, event in rows.values():
         if event.get("usage") and event["kind"] != "session_cost":

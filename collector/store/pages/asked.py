@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from collector.store.pages.chosen import Chosen
 from collector.store.prices import PriceTable
 
-Local = Callable[[], dict[str, Any]]
+Local = Callable[[], Sequence[Any]]
 
 
 class NotThere(Exception):
@@ -22,7 +22,7 @@ class NotUnderstood(Exception):
 
 
 class Site(NamedTuple):
-    """What all pages share. `local` says what is known about this machine's own agent; None at a receiver."""
+    """What all pages share. `local` gives what is known about this machine's own agent; None at a receiver."""
 
     database: Path
     prices: PriceTable | None = None
