@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import email.utils
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -30,7 +29,7 @@ from tests.tls import Authority
 pytestmark = pytest.mark.usefixtures("prompts")
 
 QUARANTINED, UNREACHABLE, MISCONFIGURED, USAGE = 3, 75, 78, 2
-NOT_A_ROOT, NO_ROOT, HELD = 65, 66, 73
+NOT_A_ROOT, NO_ROOT = 65, 66
 SHORT = ("--max-wait", "0.3")
 
 
@@ -336,17 +335,3 @@ def test_bad_input_gets_its_code_and_a_sentence(
     assert said.format(tmp_path) in result.stderr
     assert "Traceback" not in result.stderr
     assert sink.requests == []
-
-
-def test_a_second_agent_on_the_same_state_names_the_first(sink: Sink, agent: Agent) -> None:
-    gate = threading.Event()
-    sink.answer(Answer(held=gate))
-    first = threading.Thread(target=agent.scan)
-    first.start()
-    sink.wait_for(lambda: sink.posts)
-    second = agent.scan()
-    gate.set()
-    first.join()
-    assert second.code == HELD
-    assert "in use by" in second.stderr
-    assert len(sink.posts) == 1

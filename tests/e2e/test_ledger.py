@@ -97,19 +97,6 @@ def test_one_appended_line_sends_one_event(home: Home, sink: Sink, agent: Agent)
     assert [event["text"] for event in sink.events[before:]] == ["One more thing"]
 
 
-def test_half_a_line_waits_for_its_end(home: Home, sink: Sink, agent: Agent) -> None:
-    session = home.session()
-    session.prompt("whole")
-    rest = session.half()
-    first = agent.scan().assert_balanced()
-    assert first.ledger["delivered"] == 1
-    assert first.ledger["lag"] > 0
-    session.raw(rest)
-    second = agent.scan()
-    assert second.ledger["delivered"] == 1
-    assert second.ledger["lag"] == 0
-
-
 def test_a_stub_and_an_empty_file_are_read_from_their_start_once_they_grow(
     home: Home, sink: Sink, agent: Agent
 ) -> None:
@@ -166,18 +153,6 @@ def test_a_file_that_is_only_replaced_or_moved_is_not_sent_again(
         session.rewrite()
     assert agent.scan().ledger["delivered"] == 0
     assert len(sink.ids()) == sent
-
-
-def test_a_rewritten_file_is_read_again_from_its_start(home: Home, sink: Sink, agent: Agent) -> None:
-    session = conversation(home)
-    agent.scan()
-    known = set(sink.ids())
-    kept = [json.loads(line) for line in session.lines]
-    kept[0]["message"]["content"] = "[scrubbed]"
-    session.rewrite(kept)
-    session.prompt("And one new line")
-    agent.scan()
-    assert len(set(sink.ids()) - known) == 1
 
 
 def test_a_dry_run_sends_nothing_and_leaves_nothing(home: Home, sink: Sink, agent: Agent) -> None:

@@ -85,14 +85,6 @@ def test_it_runs_at_the_configured_niceness(agent: Agent) -> None:
         assert os.getpriority(os.PRIO_PROCESS, running.process.pid) == max(7, usual)
 
 
-def test_a_second_agent_exits_at_once_and_names_the_first(home: Home, sink: Sink, agent: Agent) -> None:
-    with agent.start() as running:
-        wait_until(lambda: is_watching(agent, running), lambda: running.stderr)
-        second = agent.run("run", *agent.places())
-        assert second.code == 73
-        assert f"process {running.process.pid}" in second.stderr
-
-
 def test_a_bad_configuration_has_its_own_exit_code(agent: Agent) -> None:
     result = agent.run("run", *agent.places(), env={"COLLECTOR_RUN__NICE": "many"})
     assert result.code == 78
