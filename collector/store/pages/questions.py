@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from datetime import date, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from collector.store.queries import DIMENSIONS, WITH_MODEL, Rows, Selection, rows_of
 
@@ -17,16 +17,41 @@ MOST_VALUES = 300  # of a filter
 PAGE_OF_SESSIONS = 50
 MOST_SPANS = 50_000
 ACTIVE = "events > mentions"
-# The orders that the list of sessions can be sorted in.
+
+
+class Order(NamedTuple):
+    """An order for the list of sessions, largest first: by which figure, and where that comes from."""
+
+    title: str
+    by: str
+    source: str
+
+
+HAPPENED = """
+    SELECT session_id,
+        coalesce(min(first_time) FILTER (WHERE client_version IS NOT NULL), min(first_time)) AS time,
+        max(last_time) AS last_time, sum(prompts) AS prompts, sum(api_errors) AS api_errors
+    FROM active JOIN contexts USING (session_id) JOIN activity_totals ON activity_totals.context = contexts.number
+    GROUP BY 1
+"""
+USED = """
+    SELECT session_id, sum(cost_exact) AS cost_exact, sum(output_tokens) AS output_tokens
+    FROM usage_costs JOIN contexts ON contexts.number = usage_costs.context GROUP BY 1
+"""
+CALLED = """
+    SELECT session_id, sum(calls) AS calls, sum(failed) AS failed
+    FROM (SELECT context, count(*) AS calls, sum(ok = 0) AS failed FROM call_totals GROUP BY 1) AS made
+    JOIN contexts ON contexts.number = made.context GROUP BY 1
+"""
 ORDERS = {
-    "newest": "last_time DESC",
-    "longest": "julianday(last_time) - julianday(time) DESC",
-    "cost": "cost_exact DESC",
-    "output": "output_tokens DESC",
-    "prompts": "prompts DESC",
-    "tools": "calls DESC",
-    "failures": "failed DESC",
-    "errors": "api_errors DESC",
+    "newest": Order("newest first", "last_time", HAPPENED),
+    "cost": Order("cost", "cost_exact", USED),
+    "output": Order("output tokens", "output_tokens", USED),
+    "longest": Order("length", "julianday(last_time) - julianday(time)", HAPPENED),
+    "prompts": Order("prompts", "prompts", HAPPENED),
+    "tools": Order("tool calls", "calls", CALLED),
+    "failures": Order("failed tool calls", "failed", CALLED),
+    "errors": Order("API errors", "api_errors", HAPPENED),
 }
 FIGURES_OF_A_SESSION = (
     *("messages", "input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens", "cost_micros"),
@@ -61,54 +86,22 @@ def session_ids(
     """Sessions with activity in the period, one more than fits on a page, by the figures of the whole session, which
     is what the page shows. `words` is part of a title, or a whole id."""
     connection.create_function("folded", 1, str.casefold, deterministic=True)  # SQLite knows only the case of A to Z
-    has_usage, has_calls = order in {"cost", "output"}, order in {"tools", "failures"}
+    _, by, source = ORDERS[order]
     text = f"""
 WITH active AS (
     SELECT DISTINCT session_id
     FROM activity_totals JOIN contexts ON contexts.number = activity_totals.context
     WHERE session_id IS NOT NULL AND {ACTIVE} AND {chosen.where()}
-)
-{
-        '''
-, happened AS (
-    SELECT session_id,
-        coalesce(min(first_time) FILTER (WHERE client_version IS NOT NULL), min(first_time)) AS time,
-        max(last_time) AS last_time, sum(prompts) AS prompts, sum(api_errors) AS api_errors
-    FROM active JOIN contexts USING (session_id) JOIN activity_totals ON activity_totals.context = contexts.number
-    GROUP BY 1
-)'''
-        if not (has_usage or has_calls)
-        else ""
-    }
-{
-        '''
-, usage AS (
-    SELECT session_id, sum(cost_exact) AS cost_exact, sum(output_tokens) AS output_tokens
-    FROM usage_costs JOIN contexts ON contexts.number = usage_costs.context GROUP BY 1
-)'''
-        if has_usage
-        else ""
-    }
-{
-        '''
-, called AS (
-    SELECT session_id, sum(calls) AS calls, sum(failed) AS failed
-    FROM (SELECT context, count(*) AS calls, sum(ok = 0) AS failed FROM call_totals GROUP BY 1) AS made
-    JOIN contexts ON contexts.number = made.context GROUP BY 1
-)'''
-        if has_calls
-        else ""
-    }
-SELECT session_id FROM active
-{"" if has_usage or has_calls else "JOIN happened USING (session_id)"}
-{"LEFT JOIN usage USING (session_id)" if has_usage else ""} {"LEFT JOIN called USING (session_id)" if has_calls else ""}
+),
+figures AS ({source})
+SELECT session_id FROM active LEFT JOIN figures USING (session_id)
 WHERE {"true" if chosen.model is None else f"session_id IN ({WITH_MODEL})"}
     AND (:words = '' OR session_id = :words OR EXISTS (
         SELECT 1 FROM contexts AS here JOIN event_rows AS row ON row.context = here.number
         WHERE here.session_id = active.session_id AND row.title IS NOT NULL
             AND instr(folded(row.title), :folded)
     ))
-ORDER BY {ORDERS[order]}, session_id LIMIT {PAGE_OF_SESSIONS + 1} OFFSET :offset
+ORDER BY {by} DESC, session_id LIMIT {PAGE_OF_SESSIONS + 1} OFFSET :offset
 """  # noqa: S608
     asked = {"words": words, "folded": words.casefold(), "offset": offset}
     return [row["session_id"] for row in rows_of(connection, text, chosen, **asked)]

@@ -7,17 +7,6 @@ from typing import Any
 from collector.store.pages.asked import Asked
 from collector.store.pages.questions import ORDERS, PAGE_OF_SESSIONS, pull_requests, session_ids, sessions_of
 
-NAMES = {
-    "newest": "newest first",
-    "cost": "cost",
-    "output": "output tokens",
-    "longest": "length",
-    "prompts": "prompts",
-    "tools": "tool calls",
-    "failures": "failed tool calls",
-    "errors": "API errors",
-}
-
 
 def view(asked: Asked) -> dict[str, Any]:
     """The values of the template."""
@@ -33,7 +22,7 @@ def view(asked: Asked) -> dict[str, Any]:
     return {
         "title": "Sessions",
         "rows": rows,
-        "orders": NAMES,
+        "orders": {name: each.title for name, each in ORDERS.items()},
         "order": order,
         "words": chosen.text("q"),
         "offset": offset,
