@@ -20,7 +20,7 @@ from collector.store import totals
 from collector.store.packing import Packer, shipped_dictionary
 from collector.store.prices import Price, PriceTable
 from collector.store.rows import Row, from_line
-from collector.store.totals import FOLLOWING, PROMPT_OVER, statement
+from collector.store.totals import ADDED_UP, FOLLOWING, PROMPT_OVER, SUMMED, statement
 from collector.store.writing import Rows
 
 VERSION = 4
@@ -98,7 +98,10 @@ def _set(connection: sqlite3.Connection, name: str, value: str) -> None:
 
 
 def _tables() -> str:
-    return statement("tables.sql") + FOLLOWING
+    text = statement("tables.sql")
+    for name, sums in (("figures", SUMMED), ("activity", ADDED_UP)):
+        text = text.replace(f"/* {name} */", "\n    ".join(f"{each} INTEGER NOT NULL," for each in sums))
+    return text + FOLLOWING
 
 
 def _make_tables(connection: sqlite3.Connection) -> None:

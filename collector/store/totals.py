@@ -18,17 +18,18 @@ from importlib import resources
 
 import orjson
 
+from collector.store.calls import USAGE
+
 THRESHOLDS = (100_000, 200_000)  # prompts above these may cost more; see prices.py
-FIGURES = (
-    *("messages", "input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens"),
-    *("cache_creation_5m_tokens", "cache_creation_1h_tokens", "thinking_tokens", "web_search_requests"),
-    *("web_fetch_requests", "unknown_output"),
-)
+FIGURES = ("messages", *USAGE, "unknown_output")
+_OF_THE_CALL = "coalesce(CASE WHEN call.key IS NULL THEN most.{0} ELSE json_extract(call.value, '$.{0}') END, 0) AS {0}"
 
 
 def statement(name: str) -> str:
     """The text of a file in sql/."""
-    return (resources.files(__package__) / "sql" / name).read_text(encoding="utf-8")
+    text = (resources.files(__package__) / "sql" / name).read_text(encoding="utf-8")
+    text = text.replace("/* usage of the call */", ",\n    ".join(_OF_THE_CALL.format(each) for each in USAGE))
+    return text.replace("/* usage */", ", ".join(USAGE))
 
 
 TOUCHED = "IN (SELECT value FROM json_each(:touched))"

@@ -5,8 +5,8 @@
 -- all rows: if every one says that it was written before the count was known, the count is unknown.
 --
 -- Two passes joined, each with one min() or max(): SQLite then takes the other columns from the row that has it. Window
--- functions would take twenty times as long. This is the view `billed`, and totals.py runs it for single messages, with
--- a condition in place of the comment after `counts`.
+-- functions would take twenty times as long. This is the view `billed`, and totals.py runs it for single messages: it
+-- puts the nine figures of usage, and for single messages a condition, in place of comments.
 SELECT
     most.message AS message, coalesce(call.key, 0) AS call, lower(hex(earliest.id)) AS event_id, earliest.time AS time,
     coalesce(substr(earliest.time, 1, 13), '') AS hour, earliest.context AS context,
@@ -17,36 +17,7 @@ SELECT
     CASE WHEN coalesce(call.key, 0) = 0 THEN most.reported_cost END AS reported_cost,
     coalesce(CASE WHEN call.key IS NULL THEN most.model ELSE json_extract(call.value, '$.model') END, '') AS model,
     CASE WHEN call.key IS NULL THEN 1 ELSE json_extract(call.value, '$.messages') END AS messages,
-    coalesce(CASE WHEN call.key IS NULL THEN most.input_tokens ELSE json_extract(call.value, '$.input_tokens') END, 0)
-        AS input_tokens,
-    coalesce(CASE WHEN call.key IS NULL THEN most.output_tokens ELSE json_extract(call.value, '$.output_tokens') END, 0)
-        AS output_tokens,
-    coalesce(
-        CASE WHEN call.key IS NULL THEN most.cache_read_tokens ELSE json_extract(call.value, '$.cache_read_tokens') END, 0
-    ) AS cache_read_tokens,
-    coalesce(
-        CASE WHEN call.key IS NULL THEN most.cache_creation_tokens
-            ELSE json_extract(call.value, '$.cache_creation_tokens') END, 0
-    ) AS cache_creation_tokens,
-    coalesce(
-        CASE WHEN call.key IS NULL THEN most.cache_creation_5m_tokens
-            ELSE json_extract(call.value, '$.cache_creation_5m_tokens') END, 0
-    ) AS cache_creation_5m_tokens,
-    coalesce(
-        CASE WHEN call.key IS NULL THEN most.cache_creation_1h_tokens
-            ELSE json_extract(call.value, '$.cache_creation_1h_tokens') END, 0
-    ) AS cache_creation_1h_tokens,
-    coalesce(
-        CASE WHEN call.key IS NULL THEN most.thinking_tokens ELSE json_extract(call.value, '$.thinking_tokens') END, 0
-    ) AS thinking_tokens,
-    coalesce(
-        CASE WHEN call.key IS NULL THEN most.web_search_requests
-            ELSE json_extract(call.value, '$.web_search_requests') END, 0
-    ) AS web_search_requests,
-    coalesce(
-        CASE WHEN call.key IS NULL THEN most.web_fetch_requests
-            ELSE json_extract(call.value, '$.web_fetch_requests') END, 0
-    ) AS web_fetch_requests
+    /* usage of the call */
 FROM (
     -- of rows with equal output, one with several calls, then one that says how the cache was written; else always the
     -- same
@@ -55,9 +26,8 @@ FROM (
             printf('%016d', coalesce(output_tokens, -1) * 4 + 4 + (calls IS NOT NULL) * 2
                 + (cache_creation_5m_tokens IS NOT NULL)) || hex(id)
         ) AS place,
-        message, model, speed, service_tier, inference_geo, reported_cost, calls, input_tokens, output_tokens,
-        cache_read_tokens, cache_creation_tokens, cache_creation_5m_tokens, cache_creation_1h_tokens, thinking_tokens,
-        web_search_requests, web_fetch_requests, count(is_final) AS finals
+        message, model, speed, service_tier, inference_geo, reported_cost, calls, /* usage */,
+        count(is_final) AS finals
     FROM event_rows
     WHERE counts /* touched */
     GROUP BY message

@@ -116,7 +116,8 @@ CREATE TABLE forks (
 ) WITHOUT ROWID;
 
 -- The tables below are made from those above, and kept in step in the transaction that changes them: totals.py takes
--- out what the touched messages, calls and events added up to before, and puts in what they add up to now.
+-- out what the touched messages, calls and events added up to before, and puts in what they add up to now. The sums
+-- stand there too, once for all tables that have them: SUMMED for figures, ADDED_UP for activity.
 
 -- Tokens by hour (UTC), context and model, and by whatever else decides the price. Every message is counted once, with
 -- its row of most output, at its earliest time and place (promise 4).
@@ -128,18 +129,7 @@ CREATE TABLE usage_totals (
     percent INTEGER NOT NULL,
     prompt_over INTEGER NOT NULL,
     is_reported INTEGER NOT NULL,
-    messages INTEGER NOT NULL,
-    input_tokens INTEGER NOT NULL,
-    output_tokens INTEGER NOT NULL,
-    cache_read_tokens INTEGER NOT NULL,
-    cache_creation_tokens INTEGER NOT NULL,
-    cache_creation_5m_tokens INTEGER NOT NULL,
-    cache_creation_1h_tokens INTEGER NOT NULL,
-    thinking_tokens INTEGER NOT NULL,
-    web_search_requests INTEGER NOT NULL,
-    web_fetch_requests INTEGER NOT NULL,
-    unknown_output INTEGER NOT NULL,
-    reported_cost INTEGER NOT NULL,
+    /* figures */
     PRIMARY KEY (hour, context, model, speed, percent, prompt_over, is_reported)
 ) WITHOUT ROWID;
 CREATE INDEX usage_totals_of_context ON usage_totals (context);
@@ -149,14 +139,7 @@ CREATE INDEX usage_totals_used_up ON usage_totals (messages) WHERE messages = 0;
 CREATE TABLE activity_totals (
     context INTEGER NOT NULL REFERENCES contexts (number),
     hour TEXT NOT NULL,
-    events INTEGER NOT NULL,
-    bytes INTEGER NOT NULL,
-    prompts INTEGER NOT NULL,
-    api_errors INTEGER NOT NULL,
-    compactions INTEGER NOT NULL,
-    lines_added INTEGER NOT NULL,
-    lines_removed INTEGER NOT NULL,
-    mentions INTEGER NOT NULL,
+    /* activity */
     first_time TEXT,
     last_time TEXT,
     PRIMARY KEY (context, hour)
@@ -172,31 +155,13 @@ CREATE TABLE usage_days (
     percent INTEGER NOT NULL,
     prompt_over INTEGER NOT NULL,
     is_reported INTEGER NOT NULL,
-    messages INTEGER NOT NULL,
-    input_tokens INTEGER NOT NULL,
-    output_tokens INTEGER NOT NULL,
-    cache_read_tokens INTEGER NOT NULL,
-    cache_creation_tokens INTEGER NOT NULL,
-    cache_creation_5m_tokens INTEGER NOT NULL,
-    cache_creation_1h_tokens INTEGER NOT NULL,
-    thinking_tokens INTEGER NOT NULL,
-    web_search_requests INTEGER NOT NULL,
-    web_fetch_requests INTEGER NOT NULL,
-    unknown_output INTEGER NOT NULL,
-    reported_cost INTEGER NOT NULL,
+    /* figures */
     PRIMARY KEY (day, place, model, speed, percent, prompt_over, is_reported)
 ) WITHOUT ROWID;
 CREATE TABLE activity_days (
     day TEXT NOT NULL,
     place INTEGER NOT NULL REFERENCES places (number),
-    events INTEGER NOT NULL,
-    bytes INTEGER NOT NULL,
-    prompts INTEGER NOT NULL,
-    api_errors INTEGER NOT NULL,
-    compactions INTEGER NOT NULL,
-    lines_added INTEGER NOT NULL,
-    lines_removed INTEGER NOT NULL,
-    mentions INTEGER NOT NULL,
+    /* activity */
     PRIMARY KEY (day, place)
 ) WITHOUT ROWID;
 
@@ -209,18 +174,7 @@ CREATE TABLE model_days (
     percent INTEGER NOT NULL,
     prompt_over INTEGER NOT NULL,
     is_reported INTEGER NOT NULL,
-    messages INTEGER NOT NULL,
-    input_tokens INTEGER NOT NULL,
-    output_tokens INTEGER NOT NULL,
-    cache_read_tokens INTEGER NOT NULL,
-    cache_creation_tokens INTEGER NOT NULL,
-    cache_creation_5m_tokens INTEGER NOT NULL,
-    cache_creation_1h_tokens INTEGER NOT NULL,
-    thinking_tokens INTEGER NOT NULL,
-    web_search_requests INTEGER NOT NULL,
-    web_fetch_requests INTEGER NOT NULL,
-    unknown_output INTEGER NOT NULL,
-    reported_cost INTEGER NOT NULL,
+    /* figures */
     PRIMARY KEY (day, model, speed, percent, prompt_over, is_reported)
 ) WITHOUT ROWID;
 
