@@ -13,17 +13,13 @@ from typing import Any
 import orjson
 
 from collector.errors import CollectorError
+from collector.store.calls import COUNTED
 
 COLUMNS = (
     *("id", "kind", "time", "session_id", "agent_id", "agent_type", "project", "user", "origin", "model"),
     *("message_id", "request_id", "stop_reason"),
 )
-USAGE = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens")
 AT_ONCE = 5000
-
-
-class NoWriter(CollectorError):
-    """No library that writes Parquet is installed."""
 
 
 def write_parquet(events: Iterator[str], output: Path) -> int:
@@ -34,7 +30,7 @@ def write_parquet(events: Iterator[str], output: Path) -> int:
     duckdb = _library("duckdb")
     if duckdb is not None:
         return _with_duckdb(duckdb, events, output)
-    raise NoWriter(
+    raise CollectorError(
         "Writing Parquet needs a library that collector does not include: install pyarrow or duckdb next to it "
         "(`pip install duckdb`), or export NDJSON."
     )
@@ -48,8 +44,8 @@ def _library(name: str) -> Any:
 
 
 def _with_duckdb(duckdb: Any, events: Iterator[str], output: Path) -> int:
-    names = (*COLUMNS, *USAGE, "event")
-    kinds = ["VARCHAR"] * len(COLUMNS) + ["BIGINT"] * len(USAGE) + ["VARCHAR"]
+    names = (*COLUMNS, *COUNTED, "event")
+    kinds = ["VARCHAR"] * len(COLUMNS) + ["BIGINT"] * len(COUNTED) + ["VARCHAR"]
     count = 0
     with duckdb.connect() as connection:
         described = ", ".join(f'"{name}" {kind}' for name, kind in zip(names, kinds, strict=True))
@@ -67,7 +63,7 @@ def _with_duckdb(duckdb: Any, events: Iterator[str], output: Path) -> int:
 def _with_arrow(parquet: Any, events: Iterator[str], output: Path) -> int:
     arrow = importlib.import_module("pyarrow")
     fields = [arrow.field(name, arrow.string()) for name in COLUMNS]
-    fields += [arrow.field(name, arrow.int64()) for name in USAGE]
+    fields += [arrow.field(name, arrow.int64()) for name in COUNTED]
     schema = arrow.schema([*fields, arrow.field("event", arrow.string())])
     count = 0
     with parquet.ParquetWriter(output, schema, compression="zstd") as writer:
@@ -87,7 +83,7 @@ def _parts(events: Iterator[str]) -> Iterator[list[tuple[Any, ...]]]:
         part.append(
             (
                 *(value if isinstance(value := event.get(name), str) else None for name in COLUMNS),
-                *(value if type(value := figures.get(name)) is int else None for name in USAGE),
+                *(value if type(value := figures.get(name)) is int else None for name in COUNTED),
                 body,
             )
         )
