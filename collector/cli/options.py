@@ -38,6 +38,7 @@ StatePath = Annotated[Path | None, typer.Option("--state", metavar="PATH", help=
 SinkName = Annotated[
     str | None, typer.Option("--sink", help="Use the sink with this name, if there are several.", show_default=False)
 ]
+All = Annotated[bool, typer.Option("--all", help="All of them.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 LedgerAsJson = Annotated[bool, typer.Option("--json", help="Print the ledger as one JSON object.")]
 MaxWait = Annotated[
