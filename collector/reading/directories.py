@@ -21,8 +21,6 @@ from collector.reading import tail
 from collector.reading.parse import load
 
 log = get_logger()
-CHUNK_BYTES = 32 << 10  # most sources name a directory in their first records
-LONGEST_LINE = 16 << 20  # the beginning of a longer one is enough
 TORN_BYTES = 1 << 20
 # Matches what can still be read of a torn record: its string members.
 _MEMBER = re.compile(rb'("(?:[^"\\]|\\.){1,64}+")\s*+:\s*+("(?:[^"\\]|\\.)*+")')
@@ -47,7 +45,7 @@ def named_in(line: Line, form: AgentFormat) -> list[str]:
 
 def named_by(source: Source, form: AgentFormat) -> Iterator[tuple[Line, list[str]]]:
     """Every line of a source, from its start, with the directories that the line names."""
-    for item in tail.read(source, None, form, CHUNK_BYTES, LONGEST_LINE):
+    for item in tail.look(source, None, form):
         if isinstance(item, Line):
             yield item, named_in(item, form)
 
@@ -89,7 +87,7 @@ class FirstDirectories:
         """The first directory named after `since`, and how far we had to read; None if the source cannot be read."""
         last: Line | End | None = None
         try:
-            for item in tail.read(source, since, self._form, CHUNK_BYTES, LONGEST_LINE, 0):
+            for item in tail.look(source, since, self._form):
                 last = item
                 if isinstance(item, Line) and (found := named_in(item, self._form)):
                     return found[0], position_after(item)

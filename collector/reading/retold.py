@@ -18,7 +18,6 @@ from collector.flow.line import Line
 from collector.flow.source import Source, Stamp
 from collector.log import TO_THE_SECOND, timestamp
 from collector.reading import tail
-from collector.reading.directories import CHUNK_BYTES, LONGEST_LINE
 from collector.reading.transcripts import transcripts
 
 NEVER = "9"  # later than any time
@@ -95,7 +94,7 @@ class Retold:
         doubt, no means no."""
         first, is_cut = "", None
         try:
-            for item in tail.read(source, None, self._form, CHUNK_BYTES, LONGEST_LINE, 0):
+            for item in tail.look(source, None, self._form):
                 first = first or item.anchor.time
                 if is_cut is None and isinstance(item, Line):
                     is_cut = self._form.follows(item.record or {})

@@ -30,7 +30,8 @@ LARGEST_STUB = 64 << 10
 # How far to look ahead for the first time when a file begins without one. Twice the largest line ever seen there.
 LOOK_AHEAD_BYTES = 4 << 20
 REACH_BACK_BYTES = 128 << 10
-LOOK_AHEAD_CHUNK = 32 << 10
+# For a look at a source: most say in their first records what is wanted, and the beginning of a long line is enough.
+LOOK_CHUNK, LOOK_LINE = 32 << 10, 16 << 20
 
 
 def read(
@@ -58,6 +59,11 @@ def read(
             reading = reading._replace(next_time=time)
         parts = whole_lines(file, start, reading.stamp.size, chunk_bytes, max_line_bytes)
         yield from _items(reading, parts, start, anchor, form)
+
+
+def look(source: Source, position: Position | None, form: AgentFormat) -> Iterator[Line | End]:
+    """The same for a look that may end early: in small chunks, and without the time that lines lack."""
+    return read(source, position, form, LOOK_CHUNK, LOOK_LINE, 0)
 
 
 def before(source: Source, position: Position, form: AgentFormat, reach: int = REACH_BACK_BYTES) -> Iterator[Line]:
@@ -101,7 +107,7 @@ def _next_timed(file: SourceFile, reading: Reading, start: int, reach: int, form
     """The first time found after an offset, and where the line that has it ends; if there is none within reach, the
     end of what was searched and no time."""
     limit = min(reading.stamp.size, start + reach)
-    parts = whole_lines(file, start, limit, LOOK_AHEAD_CHUNK, MAX_LINE_BYTES)
+    parts = whole_lines(file, start, limit, LOOK_CHUNK, MAX_LINE_BYTES)
     found = ((item.end, item.anchor.time) for item in _items(reading, parts, start, HEAD, form) if item.anchor.time)
     return next(found, (limit, ""))
 

@@ -14,7 +14,7 @@ from collector.errors import SkipSource, SourceError
 from collector.flow.line import Line, position_after
 from collector.flow.source import Position, Root, Source
 from collector.reading import tail
-from collector.reading.directories import CHUNK_BYTES, LONGEST_LINE, named_in
+from collector.reading.directories import named_in
 from collector.reading.transcripts import transcripts
 
 MANY_SESSIONS = 1_000
@@ -44,7 +44,7 @@ class Wanderings:
             return has_strayed
         known, is_cut = position.offset if position else 0, None
         try:
-            for item in tail.read(source, position, self._form, CHUNK_BYTES, LONGEST_LINE, 0):
+            for item in tail.look(source, position, self._form):
                 if isinstance(item, Line):
                     if is_cut is None:  # a beginning that was cut off may have been anywhere
                         is_cut = False if item.offset >= known > 0 else self._form.follows(item.record or {})
