@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, ClassVar, Self, TypeVar, Union, get_args, get_origin
@@ -205,6 +206,12 @@ def token_places(sink: SinkSettings) -> list[Path]:
 
 def with_sinks(sinks: Sinks) -> type[Settings]:
     """The model of all settings, including the options of these sinks."""
+    return _with(tuple(sinks.items()))
+
+
+@cache  # making it takes 10 ms, nine tenths of loading the settings, and every scan loads them twice
+def _with(named: tuple[tuple[str, DeclaredSink[Section]], ...]) -> type[Settings]:
+    sinks = dict(named)
     section = sink_section(sinks)
     several: Any = named_section(section)
     fields: Any = {"sink": (section, section()), "sinks": (list[several], Settings.model_fields["sinks"])}
