@@ -8,7 +8,6 @@ import os
 import secrets
 import socket
 import ssl
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -80,18 +79,14 @@ def receive(
     typer.echo("Stopped.", err=True)
 
 
-def _pages(database: Path, keeping: Keeping, token: str, names: list[str]) -> Callable[[], Door]:
-    """A function that builds the pages once the database exists."""
+def _pages(database: Path, keeping: Keeping, token: str, names: list[str]) -> Door:
+    """The pages, for browsers that have the token and use one of these names."""
+    from collector.store import prices
+    from collector.store.pages.asked import Site
+    from collector.store.pages.site import application
 
-    def made() -> Door:
-        from collector.store import prices
-        from collector.store.pages.asked import Site
-        from collector.store.pages.site import application
-
-        site = Site(database, prices.load(keeping.own_prices), retention_days=keeping.retention_days)
-        return application(site, token, frozenset({socket.gethostname(), socket.getfqdn(), *names}))
-
-    return made
+    site = Site(database, prices.load(keeping.own_prices), retention_days=keeping.retention_days)
+    return application(site, token, frozenset({socket.gethostname(), socket.getfqdn(), *names}))
 
 
 def _is_loopback(host: str) -> bool:

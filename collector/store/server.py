@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import signal
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -32,12 +32,10 @@ def prepared(
     certificate: Path | None = None,
     key: Path | None = None,
     keeping: Keeping = KEEP_ALL,
-    make_pages: Callable[[], ASGIApp] | None = None,
+    pages: ASGIApp | None = None,
 ) -> Iterator[uvicorn.Server]:
-    """A server that is ready to run, with its database open as long as the block lasts. `make_pages` is called once the
-    database is open."""
+    """A server that is ready to run, with its database open as long as the block lasts."""
     with working(database, limits, keeping) as worker:
-        pages = None if make_pages is None else make_pages()
         yield serving(application(worker, token, limits, pages), limits, certificate, key)
 
 
