@@ -43,10 +43,13 @@ COMMANDS = (
     "<local-command-stdout>",
     "<local-command-stderr>",
 )
-# How the program's own messages begin, for versions that do not record the origin.
+# How the program's own messages begin, for records that do not name their origin: those of older versions, and what a
+# teammate sends to its leader (2.1.328).
 OPENINGS = (
     ("<task-notification>", "task"),
     ("<teammate-message", "peer"),
+    ("Another Claude session sent a message", "peer"),
+    ("A peer session sent a message", "peer"),
     ("<system-reminder>", "meta"),
     ("Caveat: The messages below were generated", "meta"),
     ("[Request interrupted by user", "meta"),
@@ -89,7 +92,7 @@ def origin_of(event: Record, record: Record, rest: Record) -> str:
 
 def guess(event: Record, record: Record, text: str) -> str:
     """Guesses, for versions that say nothing. For most prompts, the first character decides quickly."""
-    if text[:1] in ("<", "[", "C"):
+    if text[:1] in ("<", "[", "A", "C"):
         for opening, origin in OPENINGS:
             if text.startswith(opening):
                 return origin
