@@ -70,7 +70,9 @@ def test_the_origin_and_kind_distinguish_people_from_machines(keys: Any, origin:
     assert (made["origin"], made["kind"]) == (origin, kind)
 
 
-@pytest.mark.parametrize("opening", ["<command-name>", "<bash-input>", "<bash-stdout>", "<local-command-stdout>"])
+@pytest.mark.parametrize(
+    "opening", ["<command-name>", "<bash-input>", "<bash-stdout>", "<local-command-stdout>", "<user-memory-input>"]
+)
 def test_a_local_command_is_not_a_prompt(opening: str) -> None:
     made = normalized(user("command", f"{opening}/clear", origin=HUMAN, promptSource="typed"))
     assert (made["origin"], made["kind"]) == ("local_command", "local_command")
@@ -91,6 +93,11 @@ def test_the_records_own_origin_takes_precedence_over_any_guess(kind: str, origi
         # What a teammate sends to the session that leads its team carries no origin in 2.1.328.
         'Another Claude session sent a message:\n<teammate-message teammate_id="ada">\nDone\n</teammate-message>',
         "A peer session sent a message while you were working:\nDone",
+        # Versions 1.0.
+        "<session-start-hook>The team's rules</session-start-hook>",
+        "<user-prompt-submit-hook>The team's rules</user-prompt-submit-hook>",
+        "<post-tool-use-hook>Formatted one file</post-tool-use-hook>",
+        "(no content)",
     ],
 )
 def test_the_programs_own_words_are_recognised_without_a_field_that_says_so(text: str) -> None:
@@ -98,7 +105,7 @@ def test_the_programs_own_words_are_recognised_without_a_field_that_says_so(text
 
 
 def test_a_prompt_that_begins_like_markup_is_still_a_prompt() -> None:
-    for text in ("<div> is broken", "[1] first, [2] second", "Caveats apply", "Another bug"):
+    for text in ("<div> is broken", "[1] first, [2] second", "Caveats apply", "Another bug", "(maybe) it"):
         assert normalized(user("markup", text))["kind"] == "user_prompt"
 
 
