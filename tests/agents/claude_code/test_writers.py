@@ -169,3 +169,16 @@ def test_a_teammates_message_is_more_than_an_attachment() -> None:
     made = normalized(attachment("teammate_mailbox", {"messages": [{"from": "ada", "text": "Look at this"}]}))
     assert (made["kind"], made["origin"]) == ("user_context", "peer")
     assert "Look at this" in written(made)
+
+
+def test_the_programs_own_names_are_kept_at_the_level_metadata() -> None:
+    def kept(record: Any, **meta: str) -> Any:
+        return normalized(record, context(places.SUBAGENT, level="metadata", meta=meta))
+
+    hook = kept(attachment("hook_success", {"hookEvent": "PostToolBatch", "hookName": "payroll"}))
+    assert hook["attributes"] == {"hook_event": "PostToolBatch"}
+    inherited = kept(ALL_RECORDS["assistant_text"], agentType="workflow-subagent", model="inherit")
+    assert (inherited["agent_type"], inherited["agent_model"]) == ("workflow-subagent", "inherit")
+    request = ALL_RECORDS["api_request"]
+    for source, expected in (("agent:builtin:Explore", "agent:builtin:Explore"), ("agent:custom:payroll", None)):
+        assert kept(request | {"querySource": source})["attributes"].get("query_source") == expected
