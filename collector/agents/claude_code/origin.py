@@ -55,7 +55,9 @@ OPENINGS = (
     ("Caveat: The messages below were generated", "meta"),
     ("[Request interrupted by user", "meta"),
     ("[SYSTEM NOTIFICATION", "meta"),
-    # Versions 1.0: what a hook adds to the conversation, and a message without content.
+    # Older versions: the answer to a command that does not exist; what a hook adds; a message without content.
+    ("Unknown slash command: ", "meta"),
+    ("Unknown skill: ", "meta"),
     ("<session-start-hook>", "meta"),
     ("<user-prompt-submit-hook>", "meta"),
     ("<post-tool-use-hook>", "meta"),

@@ -93,7 +93,9 @@ def test_the_records_own_origin_takes_precedence_over_any_guess(kind: str, origi
         # What a teammate sends to the session that leads its team carries no origin in 2.1.328.
         'Another Claude session sent a message:\n<teammate-message teammate_id="ada">\nDone\n</teammate-message>',
         "A peer session sent a message while you were working:\nDone",
-        # Versions 1.0.
+        # Older versions.
+        "Unknown slash command: reveiw",
+        "Unknown skill: reveiw",
         "<session-start-hook>The team's rules</session-start-hook>",
         "<user-prompt-submit-hook>The team's rules</user-prompt-submit-hook>",
         "<post-tool-use-hook>Formatted one file</post-tool-use-hook>",
@@ -105,7 +107,7 @@ def test_the_programs_own_words_are_recognised_without_a_field_that_says_so(text
 
 
 def test_a_prompt_that_begins_like_markup_is_still_a_prompt() -> None:
-    for text in ("<div> is broken", "[1] first, [2] second", "Caveats apply", "Another bug", "(maybe) it"):
+    for text in ("<div> is broken", "[1] first, [2] second", "Caveats apply", "Another bug", "(or) it", "Unknown bug"):
         assert normalized(user("markup", text))["kind"] == "user_prompt"
 
 
