@@ -149,10 +149,11 @@ VALUES = frozenset(
         "automode-blocked", "automode-parsing-error", "automode-unavailable", "permission-rule", "user-rejected",
         "once", "user_abort", "user_permanent", "user_reject", "user_temporary", "5m", "1h",
         # keys inside attributes
-        "cache_creation_input_tokens", "cache_creation_1h_input_tokens", "cache_creation_5m_input_tokens",
-        "cache_read_input_tokens", "context_window", "cost_usd", "decision", "durationMs", "grantScope",
-        "input_tokens", "max_output_tokens", "output_tokens", "postTokens", "preTokens", "reasonCode", "reasonType",
-        "source", "thinking_tokens", "tokensSaved", "trigger", "web_fetch_requests", "web_search_requests",
+        "cache_creation_ephemeral1h_input_tokens", "cache_creation_ephemeral5m_input_tokens",
+        "cache_creation_input_tokens", "cache_read_input_tokens", "context_window", "cost_usd", "decision",
+        "durationMs", "grantScope", "input_tokens", "max_output_tokens", "output_tokens", "postTokens", "preTokens",
+        "promptIndex", "reasonCode", "reasonType", "source", "thinking_tokens", "tokensSaved", "trigger", "turnIndex",
+        "web_fetch_requests", "web_search_requests",
     }
 )  # fmt: skip
 
