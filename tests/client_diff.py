@@ -126,6 +126,18 @@ VOCABULARIES = (
         shape=TOOL,
     ),
     Vocabulary(
+        "hooks",
+        ("PreToolUse", "SubagentStop", "PreCompact"),
+        vocabulary.HOOKS,
+        shape=TOOL,
+    ),
+    Vocabulary(
+        "sources of a request",
+        (),
+        vocabulary.QUERIES,
+        (r'\bquerySource:"([a-z_]+)"',),
+    ),
+    Vocabulary(
         "keys put on a message",
         (),
         {"content", "id", "model", "pausedResponses", "stop_reason", "usage"},

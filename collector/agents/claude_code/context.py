@@ -19,6 +19,7 @@ FRAME = ("<system-reminder>", "</system-reminder>")
 # What the companion of a subagent's transcript says, repeated on each of the subagent's events.
 META_PLACES = (
     ("agent_type", "agentType"),
+    ("agent_type", "spawnedAgentType"),  # of a teammate, whose `agentType` is its own name
     ("agent_description", "description"),
     ("agent_model", "model"),
     ("parent_agent_id", "parentAgentId"),

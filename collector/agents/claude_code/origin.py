@@ -42,16 +42,28 @@ COMMANDS = (
     "<bash-stderr>",
     "<local-command-stdout>",
     "<local-command-stderr>",
+    "<user-memory-input>",  # a line that began with #, in versions 1.0
 )
-# How the program's own messages begin, for versions that do not record the origin.
+# How the program's own messages begin, for records that do not name their origin: those of older versions, and what a
+# teammate sends to its leader (2.1.328).
 OPENINGS = (
     ("<task-notification>", "task"),
     ("<teammate-message", "peer"),
+    ("Another Claude session sent a message", "peer"),
+    ("A peer session sent a message", "peer"),
     ("<system-reminder>", "meta"),
     ("Caveat: The messages below were generated", "meta"),
     ("[Request interrupted by user", "meta"),
     ("[SYSTEM NOTIFICATION", "meta"),
+    # Older versions: the answer to a command that does not exist; what a hook adds; a message without content.
+    ("Unknown slash command: ", "meta"),
+    ("Unknown skill: ", "meta"),
+    ("<session-start-hook>", "meta"),
+    ("<user-prompt-submit-hook>", "meta"),
+    ("<post-tool-use-hook>", "meta"),
+    ("(no content)", "meta"),
 )
+FIRST_CHARACTERS = frozenset(opening[0] for opening, _ in OPENINGS)
 PROGRAMS = frozenset({"sdk-cli", "sdk-ts", "sdk-py"})
 PROMPTS = {"human": "user_prompt", "sdk": "user_prompt", "local_command": "local_command"}
 
@@ -89,7 +101,7 @@ def origin_of(event: Record, record: Record, rest: Record) -> str:
 
 def guess(event: Record, record: Record, text: str) -> str:
     """Guesses, for versions that say nothing. For most prompts, the first character decides quickly."""
-    if text[:1] in ("<", "[", "C"):
+    if text[:1] in FIRST_CHARACTERS:
         for opening, origin in OPENINGS:
             if text.startswith(opening):
                 return origin

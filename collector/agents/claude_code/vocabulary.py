@@ -89,7 +89,7 @@ BLOCKS = frozenset(
 AGENTS = frozenset(
     {
         "Explore", "Plan", "claude", "claude-code-guide", "fork", "general-purpose", "main", "output-style-setup",
-        "statusline-setup", "teammate", "verification", "worker",
+        "statusline-setup", "teammate", "verification", "worker", "workflow-subagent",
     }
 )  # fmt: skip
 MEDIA = frozenset(
@@ -99,6 +99,32 @@ MEDIA = frozenset(
     }
 )  # fmt: skip
 CALLS = frozenset({"message", "compaction", "fallback_message", "advisor_message"})
+HOOKS = frozenset(
+    {
+        "ConfigChange", "CwdChanged", "DirectoryAdded", "Elicitation", "ElicitationResult", "FileChanged",
+        "InstructionsLoaded", "MessageDisplay", "Notification", "PermissionDenied", "PermissionRequest", "PostCompact",
+        "PostModelSwitch", "PostToolBatch", "PostToolUse", "PostToolUseFailure", "PreCompact", "PreModelSwitch",
+        "PreToolUse", "SessionEnd", "SessionStart", "Setup", "Stop", "StopFailure", "SubagentStart", "SubagentStop",
+        "TaskCompleted", "TaskCreated", "TeammateIdle", "UserPromptExpansion", "UserPromptSubmit", "WorktreeCreate",
+        "WorktreeRemove",
+    }
+)  # fmt: skip
+# What a request to the API was made for. What may follow `agent:custom` is somebody's own name.
+QUERIES = frozenset(
+    {
+        "agent", "agent_classifier", "agent_namer", "agent_summary", "artifact_comment_analyst",
+        "artifact_comment_fast_ack", "artifact_comment_reply", "artifact_comment_triage", "auto_dream", "auto_mode",
+        "auto_mode_critique", "auto_mode_setup_propose", "away_summary", "compact", "comparison_fork",
+        "extract_memories", "extract_memories_first_look", "feedback", "generate_session_title", "hook_agent",
+        "hook_prompt", "insights", "mcp_datetime_parse", "model_validation", "plugin_eval_judge", "plugin_eval_mock",
+        "prompt_suggestion", "rename_generate_name", "repl_main_thread", "resume_cache_warm", "sdk", "session_memory",
+        "side_question", "subagent_config_classifier", "title", "tool_use_summary_generation", "web_fetch_apply",
+        "web_search_tool",
+        *("agent:custom", "agent:default", *(f"agent:builtin:{name}" for name in AGENTS)),
+        *(f"repl_main_thread:outputStyle:{name}" for name in ("Concise", "Explanatory", "Learning", "Proactive")),
+        "repl_main_thread:outputStyle:custom",
+    }
+)  # fmt: skip
 # Values of fields and attributes, and keys inside attributes.
 VALUES = frozenset(
     {
@@ -109,9 +135,8 @@ VALUES = frozenset(
         "claude-desktop", "claude-vscode", "cli", "mcp", "remote", "local-agent", "ide", "jetbrains", "vscode",
         "acceptEdits", "ask", "auto", "bash", "bypassPermissions", "coordinator", "default", "delegate", "dontAsk",
         "manual", "normal", "plan", "prompt", "task-notification",
-        "hook", "keep", "queued", "sdk", "suggestion", "typed", "voice", "agent", "compact", "side_question",
-        "title", "repl_main_thread", "session_memory", "insights", "background", "bg", "daemon",
-        "daemon-worker", "headless", "interactive",
+        "hook", "keep", "queued", "suggestion", "typed", "voice", "background", "bg", "daemon", "daemon-worker",
+        "headless", "interactive",
         # what happened
         "accept", "accepted", "allow", "approve", "block", "cancelled", "canceled", "classifier", "completed", "config",
         "deny", "denied", "dequeue", "done", "enqueue", "error", "failed", "failure", "in_progress", "killed", "left",
@@ -123,16 +148,12 @@ VALUES = frozenset(
         # who allowed or refused a call, and for how long
         "automode-blocked", "automode-parsing-error", "automode-unavailable", "permission-rule", "user-rejected",
         "once", "user_abort", "user_permanent", "user_reject", "user_temporary", "5m", "1h",
-        # hooks
-        "ConfigChange", "ElicitationResult", "Elicitation", "InstructionsLoaded", "Notification", "PermissionDenied",
-        "PermissionRequest", "PostCompact", "PostToolUse", "PostToolUseFailure", "PreCompact", "PreToolUse",
-        "SessionEnd", "SessionStart", "Setup", "Stop", "StopFailure", "SubagentStart", "SubagentStop", "TaskCompleted",
-        "TeammateIdle", "UserPromptSubmit", "WorktreeCreate", "WorktreeRemove",
         # keys inside attributes
-        "cache_creation_input_tokens", "cache_creation_1h_input_tokens", "cache_creation_5m_input_tokens",
-        "cache_read_input_tokens", "context_window", "cost_usd", "decision", "durationMs", "grantScope",
-        "input_tokens", "max_output_tokens", "output_tokens", "postTokens", "preTokens", "reasonCode", "reasonType",
-        "source", "thinking_tokens", "tokensSaved", "trigger", "web_fetch_requests", "web_search_requests",
+        "cache_creation_ephemeral1h_input_tokens", "cache_creation_ephemeral5m_input_tokens",
+        "cache_creation_input_tokens", "cache_read_input_tokens", "context_window", "cost_usd", "decision",
+        "durationMs", "grantScope", "input_tokens", "max_output_tokens", "output_tokens", "postTokens", "preTokens",
+        "promptIndex", "reasonCode", "reasonType", "source", "thinking_tokens", "tokensSaved", "trigger", "turnIndex",
+        "web_fetch_requests", "web_search_requests",
     }
 )  # fmt: skip
 
@@ -140,7 +161,8 @@ VOCABULARY = Vocabulary(
     words=frozenset(
         {
             *HANDLERS, *JOURNAL_TYPES, *bookkeeping.SYSTEM_KINDS, *bookkeeping.NOTICES, *ATTACHMENTS, *PROGRESS_TYPES,
-            *places.KINDS, "run", *BLOCKS, *AGENTS, *MEDIA, *CALLS, *VALUES, *ORIGINS, *TURNS, *PROGRAMS,
+            *places.KINDS, "run", *BLOCKS, *AGENTS, *MEDIA, *CALLS, *HOOKS, *QUERIES, *VALUES,
+            *ORIGINS, *TURNS, *PROGRAMS,
         }
     ),
     attributes=ATTRIBUTES,
@@ -155,5 +177,7 @@ VOCABULARY = Vocabulary(
         r"[0-9a-fA-F]{7,64}|[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
         r"|(?:msg|req|toolu|srvtoolu|mcptoolu)_(?:bdrk_|vrtx_)?[A-Za-z0-9]{6,40}"
     ),
-    model=re.compile(r"(?:[a-z]{2,6}\.)?(?:anthropic\.)?claude-[a-z0-9.:@\[\]-]{3,60}|<synthetic>"),
+    model=re.compile(
+        r"(?:[a-z]{2,6}\.)?(?:anthropic\.)?claude-[a-z0-9.:@\[\]-]{3,60}|<synthetic>|fable|haiku|inherit|opus|sonnet"
+    ),
 )  # fmt: skip

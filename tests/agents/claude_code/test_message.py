@@ -70,7 +70,9 @@ def test_the_origin_and_kind_distinguish_people_from_machines(keys: Any, origin:
     assert (made["origin"], made["kind"]) == (origin, kind)
 
 
-@pytest.mark.parametrize("opening", ["<command-name>", "<bash-input>", "<bash-stdout>", "<local-command-stdout>"])
+@pytest.mark.parametrize(
+    "opening", ["<command-name>", "<bash-input>", "<bash-stdout>", "<local-command-stdout>", "<user-memory-input>"]
+)
 def test_a_local_command_is_not_a_prompt(opening: str) -> None:
     made = normalized(user("command", f"{opening}/clear", origin=HUMAN, promptSource="typed"))
     assert (made["origin"], made["kind"]) == ("local_command", "local_command")
@@ -82,13 +84,30 @@ def test_the_records_own_origin_takes_precedence_over_any_guess(kind: str, origi
     assert normalized(record)["origin"] == origin
 
 
-@pytest.mark.parametrize("text", ["<task-notification>\nx", "<teammate-message from='x'>", "<system-reminder>x"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<task-notification>\nx",
+        "<teammate-message from='x'>",
+        "<system-reminder>x",
+        # What a teammate sends to the session that leads its team carries no origin in 2.1.328.
+        'Another Claude session sent a message:\n<teammate-message teammate_id="ada">\nDone\n</teammate-message>',
+        "A peer session sent a message while you were working:\nDone",
+        # Older versions.
+        "Unknown slash command: reveiw",
+        "Unknown skill: reveiw",
+        "<session-start-hook>The team's rules</session-start-hook>",
+        "<user-prompt-submit-hook>The team's rules</user-prompt-submit-hook>",
+        "<post-tool-use-hook>Formatted one file</post-tool-use-hook>",
+        "(no content)",
+    ],
+)
 def test_the_programs_own_words_are_recognised_without_a_field_that_says_so(text: str) -> None:
     assert normalized(user("own words", text))["kind"] == "user_context"
 
 
 def test_a_prompt_that_begins_like_markup_is_still_a_prompt() -> None:
-    for text in ("<div> is broken", "[1] first, [2] second", "Caveats apply"):
+    for text in ("<div> is broken", "[1] first, [2] second", "Caveats apply", "Another bug", "(or) it", "Unknown bug"):
         assert normalized(user("markup", text))["kind"] == "user_prompt"
 
 
@@ -204,6 +223,11 @@ def test_a_subagent_is_recognised_by_its_file() -> None:
     where = context(agent_id="a1b2", meta={"agentType": "Explore", "toolUseId": CALL})
     made = normalized(ALL_RECORDS["assistant_first_writer"], where)
     assert (made["agent_id"], made["agent_type"], made["parent_call_id"]) == ("a1b2", "Explore", CALL)
+
+
+def test_a_teammates_type_is_not_its_name() -> None:
+    meta = {"agentType": "ada", "name": "ada", "taskKind": "in_process_teammate", "spawnedAgentType": "Explore"}
+    assert normalized(ALL_RECORDS["summary"], context(agent_id="aada-1", meta=meta))["agent_type"] == "Explore"
 
 
 @pytest.mark.parametrize("meta", [{"agentType": None, "toolUseId": 7}, {"agentType": ["x"]}])

@@ -169,3 +169,25 @@ def test_a_teammates_message_is_more_than_an_attachment() -> None:
     made = normalized(attachment("teammate_mailbox", {"messages": [{"from": "ada", "text": "Look at this"}]}))
     assert (made["kind"], made["origin"]) == ("user_context", "peer")
     assert "Look at this" in written(made)
+
+
+def test_the_programs_own_names_are_kept_at_the_level_metadata() -> None:
+    def kept(record: Any, **meta: str) -> Any:
+        return normalized(record, context(places.SUBAGENT, level="metadata", meta=meta))
+
+    hook = kept(attachment("hook_success", {"hookEvent": "PostToolBatch", "hookName": "payroll"}))
+    assert hook["attributes"] == {"hook_event": "PostToolBatch"}
+    inherited = kept(ALL_RECORDS["assistant_text"], agentType="workflow-subagent", model="inherit")
+    assert (inherited["agent_type"], inherited["agent_model"]) == ("workflow-subagent", "inherit")
+    assert kept(ALL_RECORDS["user_prompt_newest"])["attributes"]["turn_position"] == {"promptIndex": 1, "turnIndex": 4}
+    request = ALL_RECORDS["api_request"]
+    for source, expected in (("agent:builtin:Explore", "agent:builtin:Explore"), ("agent:custom:payroll", None)):
+        assert kept(request | {"querySource": source})["attributes"].get("query_source") == expected
+
+
+def test_the_totals_of_a_session_are_whole_at_the_level_metadata() -> None:
+    figures = {"inputTokens": 7, "cacheCreationEphemeral5mInputTokens": 5, "cacheCreationEphemeral1hInputTokens": 3}
+    record = ALL_RECORDS["cost_state"] | {"modelUsage": {"claude-opus-5-5": figures}}
+    whole, reduced = (normalized(record, context(level=level)) for level in ("content", "metadata"))
+    assert reduced["attributes"]["model_usage"] == whole["attributes"]["model_usage"]
+    assert len(reduced["attributes"]["model_usage"]["claude-opus-5-5"]) == len(figures)
