@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from collector.log import printable
+from collector.store.prices import amount
 
 BAR_WIDTH = 24
 EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -40,8 +41,8 @@ def shown(
     totals: dict[str, Any] | None = None,
 ) -> list[str]:
     """Prints a table. Returns notes on what it does not show."""
-    cells = {column: [cell(row.get(column.key), column.kind) for row in rows] for column in columns}
-    footers = {column: cell(totals.get(column.key), column.kind) for column in columns} if totals else {}
+    cells = {column: [_cell_of(row, column) for row in rows] for column in columns}
+    footers = {column: _cell_of(totals, column) for column in columns} if totals else {}
     widths = {
         column: max(len(text) for text in (column.heading, footers.get(column, ""), *cells[column])) + BETWEEN
         for column in columns
@@ -80,12 +81,14 @@ def bars(values: list[int]) -> list[str]:
     return found
 
 
+def _cell_of(row: dict[str, Any], column: Column) -> str:
+    return amount(row, column.key) if column.kind == "dollars" else cell(row.get(column.key), column.kind)
+
+
 def cell(value: Any, kind: str) -> str:
     """A value as text for people."""
     if value is None:
         return "-"
-    if kind == "dollars":
-        return f"${value / 1e6:,.2f}" if value >= 10_000 or not value else f"${value / 1e6:.4f}"
     if kind == "duration":
         return duration(value)
     if kind == "minute":
