@@ -110,7 +110,8 @@ def previewed(settings: Settings, wanted: Wanted) -> Iterator[Preview]:
             flow.committer.leave_out([], 0, flow.state.entries)  # in this copy, as the next pass does
         if wanted.is_from_start:
             flow.committer.reset(list(flow.state.entries))  # only in this copy: a dry run saves no state
-        found = discover(flow.scope)
+        found, known, scope = discover(flow.scope), flow.state.entries, flow.scope
+        found.add(flow.held.held.find_stand_ins(found.files, known, scope.roots, scope.takes_source).sources)
         if wanted.source:
             found.files = [each for each in found.files if matches(each.key, wanted.source)]
         if wanted.session:

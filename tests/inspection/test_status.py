@@ -85,6 +85,7 @@ def test_what_is_held_of_a_deleted_transcript_counts_as_waiting(home: Home, sink
     listed = agent.run("preview", *agent.places()).stdout
     assert session.session_id in listed
     assert "held" in listed
+    assert "one" in agent.run("preview", session.session_id, *agent.places()).stdout
 
 
 def test_what_a_former_sink_acknowledged_is_not_said_of_another(home: Home, sink: Sink, agent: Agent) -> None:
