@@ -193,10 +193,18 @@ def test_a_cost_that_is_not_known_is_no_amount(tmp_path: Path) -> None:
     assert "cost unknown" in browser.words("/session?id=none")
 
 
+@pytest.mark.parametrize("output", [1, 180, 700, 4000])
+def test_each_line_of_a_chart_has_a_value_of_its_own(tmp_path: Path, output: int) -> None:
+    page = Browser(stored(tmp_path / "events.db", [reply("m", output)])).signed_in().get("/?days=all").text
+    ticks = re.findall(r'<text class="tick"[^>]*>([^<]*)<', page)
+    assert ticks
+    assert len({*ticks}) == len(ticks)
+
+
 def test_what_a_subagent_cost_may_be_unknown(tmp_path: Path) -> None:
     sent = [reply(None, 9, model="ours", agent_id="a1", agent_type="Explore"), reply(None, 9)]
     words = Browser(stored(tmp_path / "events.db", sent)).signed_in().words("/session?id=session-1")
-    assert "9 tokens · unknown" in words
+    assert "9 tokens · cost unknown" in words
 
 
 def test_a_fork_shows_its_own_length_and_cost(tmp_path: Path) -> None:
