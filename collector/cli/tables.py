@@ -54,7 +54,7 @@ def shown(
         kept.remove(goes)
         left_out.append(goes.heading)
     room -= sum(widths[column] for column in kept)
-    has_chart = chart is not None and any(chart) and room >= BAR_WIDTH
+    has_chart = chart is not None and any(chart) and room >= BAR_WIDTH and console.encoding.startswith("utf")
     table = Table(title=title, title_justify="left", show_footer=totals is not None, box=None, pad_edge=False)
     for number, column in enumerate(kept):
         footer = "" if number and column.kind == "text" else "total" if not number else footers.get(column, "")

@@ -186,6 +186,12 @@ def test_the_report_is_readable(database: Path) -> None:
         assert expected in shown
 
 
+def test_a_terminal_that_has_no_bars_gets_none(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(database, reply("m1", 9))
+    monkeypatch.setenv("PYTHONIOENCODING", "latin-1")
+    assert "\\u2588" not in run("report", "--database", database, "--by", "model").stdout
+
+
 def test_the_report_shows_no_amount_for_a_cost_that_is_not_known(database: Path) -> None:
     fill(database, reply("m1", 9), reply("m2", 9, model="ours"))
     for by, costs in (("model", ["$0.0004", "unknown"]), ("day", ["$0.0004+"])):
