@@ -62,8 +62,8 @@ TOOLS = (
     Column("p95_ms", "p95", 1, "duration"),
 )
 SESSIONS = (
-    Column("last_time", "last (UTC)", 0, "minute"),
-    Column("title", "title", 1, "text"),
+    Column("last_time", "last (UTC)", 1, "minute"),
+    Column("title", "title", 0, "title"),
     Column("project", "project", 3, "text"),
     Column("prompts", "prompts", 2),
     Column("tool_calls", "tools", 2),

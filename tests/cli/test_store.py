@@ -185,6 +185,19 @@ def test_a_report_fits_a_narrow_terminal(
         assert max(map(len, table)) <= 40, table
 
 
+@pytest.mark.parametrize("width", [40, 80])
+def test_sessions_keep_their_titles_on_a_usual_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    prompt = event(text="Find out why the nightly import of all the orders is slow", origin="human")
+    database = fill(tmp_path / "one.db", prompt, reply("m1", 7))
+    lines = Told(capsys, "report", "--by", "session", "--cost", "--database", database).out.splitlines()
+    assert "Find out why the " in lines[1]
+    assert max(len(re.sub("\x1b\\[[0-9;]*m", "", line)) for line in lines[:2]) <= width
+
+
 def test_a_persons_own_prices_apply_while_configured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     database = fill(tmp_path / "events.db", reply("m1", 1000, model="house-model"))
     (tmp_path / "prices.toml").write_text(
