@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import closing
@@ -16,7 +15,20 @@ import orjson
 import typer
 
 from collector import settings
-from collector.cli.options import SOME_LEFT, AsJson, Config, Database, Since, StatePath, Until, day_of, flags
+from collector.cli.options import (
+    SOME_LEFT,
+    AsJson,
+    Config,
+    Database,
+    Project,
+    Since,
+    StatePath,
+    Until,
+    day_of,
+    flags,
+    key_of_project,
+    place_of_project,
+)
 from collector.cli.which_agent import agents_here, store_here
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import CollectorError
@@ -100,7 +112,7 @@ def export(
     ] = None,
     since: Since = None,
     until: Until = None,
-    project: Annotated[str | None, typer.Option(help="Only this project.", show_default=False)] = None,
+    project: Project = None,
     session: Annotated[str | None, typer.Option(help="Only this session.", show_default=False)] = None,
     parquet: Annotated[bool, typer.Option("--parquet", help="Write Parquet; needs duckdb or pyarrow.")] = False,
     database: Database = None,
@@ -114,7 +126,7 @@ def export(
     from collector.store.upkeep import exported
 
     _, path = store_here(config, database)
-    chosen = Selection(since=day_of(since), until=day_of(until), project=project, session=session)
+    chosen = Selection(since=day_of(since), until=day_of(until), project=key_of_project(project), session=session)
     events = exported(path, chosen)
     if output is None:
         if parquet:
@@ -171,12 +183,7 @@ def sql(
 
 def forget(
     session: Annotated[str | None, typer.Option(help="Only the session with this id.", show_default=False)] = None,
-    project: Annotated[
-        str | None,
-        typer.Option(
-            help="Only this project: its path, or the name of its directory below projects/.", show_default=False
-        ),
-    ] = None,
+    project: Project = None,
     before: Annotated[
         datetime | None,
         typer.Option(
@@ -199,9 +206,7 @@ def forget(
     for name, given in (("--session", session), ("--project", project)):
         if given is not None and not given.strip():  # as from a variable that is not set
             raise typer.BadParameter("must not be empty. Nothing was removed.", param_hint=name)
-    if project is not None and ("/" in project or project.startswith("~") or project in (".", "..")):
-        project = os.path.abspath(os.path.expanduser(project))
-    choice = Choice(session, project, day_of(before) or None)
+    choice = Choice(session, place_of_project(project), day_of(before) or None)
     if not choice.described:
         raise typer.BadParameter("say what to remove: --session, --project or --before.", param_hint="--session")
     chosen = settings.load(config, flags(state=state), sinks=SINKS, sends=False)
