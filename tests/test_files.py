@@ -135,6 +135,31 @@ def test_a_file_system_whose_directories_cannot_be_synced_will_do(
     assert ([event["text"] for event in sink.events], [each.code for each in again]) == (["one"], [0, 0, 0])
 
 
+@pytest.mark.parametrize("words", [("pause",), ("exclude", "~/work"), ("resume",)])
+def test_a_command_whose_directory_cannot_be_synced_says_what_applies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    agent = Inside(Home(tmp_path), None, {"COLLECTOR_SINK__TYPE": "store"})
+    synced = os.fsync
+
+    def failing(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EIO, "Input/output error")
+        synced(descriptor)
+
+    def applies() -> tuple[bool, bool]:
+        shown = agent.run("config", "show").stdout
+        return "paused" in agent.run("status").stdout, "~/work" in shown
+
+    if words == ("resume",):
+        assert agent.run("pause").code == 0
+    before = applies()
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fsync", failing)
+        result = agent.run(*words)
+    assert (applies() == before) == ("Nothing was changed" in result.stderr) == (result.code != 0), result.stderr
+
+
 def test_a_restored_quarantine_is_made_private_again(tmp_path: Path) -> None:
     path = tmp_path / "state.quarantine.jsonl"
     path.touch()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import closing
@@ -14,7 +13,17 @@ import orjson
 import typer
 
 from collector import settings
-from collector.cli.options import SOME_LEFT, AsJson, Config, Database, StatePath, day_of, flags
+from collector.cli.options import (
+    SOME_LEFT,
+    AsJson,
+    Config,
+    Database,
+    Project,
+    StatePath,
+    day_of,
+    flags,
+    place_of_project,
+)
 from collector.cli.which_agent import agents_here
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import CollectorError
@@ -34,12 +43,7 @@ class LetGo(NamedTuple):
 
 def forget(
     session: Annotated[str | None, typer.Option(help="Only the session with this id.", show_default=False)] = None,
-    project: Annotated[
-        str | None,
-        typer.Option(
-            help="Only this project: its path, or the name of its directory below projects/.", show_default=False
-        ),
-    ] = None,
+    project: Project = None,
     before: Annotated[
         datetime | None,
         typer.Option(
@@ -62,9 +66,7 @@ def forget(
     for name, given in (("--session", session), ("--project", project)):
         if given is not None and not given.strip():  # as from a variable that is not set
             raise typer.BadParameter("must not be empty. Nothing was removed.", param_hint=name)
-    if project is not None and ("/" in project or project.startswith("~") or project in (".", "..")):
-        project = os.path.abspath(os.path.expanduser(project))
-    choice = Choice(session, project, day_of(before) or None)
+    choice = Choice(session, place_of_project(project), day_of(before) or None)
     if not choice.described:
         raise typer.BadParameter("say what to remove: --session, --project or --before.", param_hint="--session")
     chosen = settings.load(config, flags(state=state), sinks=SINKS, sends=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -52,9 +53,28 @@ Since = Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], metavar="D
 Until = Annotated[
     datetime | None, typer.Option(formats=["%Y-%m-%d"], metavar="DAY", help="Up to and including this day (UTC).")
 ]
+Project = Annotated[
+    str | None,
+    typer.Option(help="Only this project: its path, or the name of its directory below projects/.", show_default=False),
+]
 FromNow = Annotated[
     bool, typer.Option("--from-now", help="If a sink has never been sent anything, leave out what already exists.")
 ]
+
+
+def place_of_project(given: str | None) -> str | None:
+    """A project that was given as a path, as an absolute one; its name stays as it is."""
+    if given is not None and ("/" in given or given.startswith("~") or given in (".", "..")):
+        return os.path.abspath(os.path.expanduser(given))
+    return given
+
+
+def key_of_project(given: str | None) -> str | None:
+    """The name that a project has in events."""
+    from collector.agents.registry import AGENTS
+
+    place = place_of_project(given)
+    return next(iter(AGENTS.values())).key_of(place) if place and place.startswith("/") else place
 
 
 def flags(

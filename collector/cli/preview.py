@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 HINTS = {
     "NO_SOURCE": "; there is nothing to read",
     "NO_MATCH": "; no source matches {}",
+    "NO_SESSION": "; no session's id begins with {}. `collector preview` lists them, and --source takes a path",
     "ALL_OLDER": "; none is that recent",
     "ALL_SENT": "; everything has already been sent (--all shows it)",
     "ALL_SKIPPED": "; no line produces an event",

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from collector.cli.options import AsJson, Config, Database, Since, Until, day_of
+from collector.cli.options import AsJson, Config, Database, Project, Since, Until, day_of, key_of_project
 from collector.cli.tables import Column, bars, shown
 from collector.cli.which_agent import store_here
 from collector.log import counted, printable, tame_json
@@ -62,8 +62,8 @@ TOOLS = (
     Column("p95_ms", "p95", 1, "duration"),
 )
 SESSIONS = (
-    Column("last_time", "last (UTC)", 0, "minute"),
-    Column("title", "title", 1, "text"),
+    Column("last_time", "last (UTC)", 1, "minute"),
+    Column("title", "title", 0, "title"),
     Column("project", "project", 3, "text"),
     Column("prompts", "prompts", 2),
     Column("tool_calls", "tools", 2),
@@ -79,7 +79,7 @@ def report(
     since: Since = None,
     until: Until = None,
     days: Annotated[int | None, typer.Option(min=1, max=36500, help="The last N days (UTC), today included.")] = None,
-    project: Annotated[str | None, typer.Option(help="Only this project.", show_default=False)] = None,
+    project: Project = None,
     model: Annotated[str | None, typer.Option(help="Only this model.", show_default=False)] = None,
     host: Annotated[str | None, typer.Option(help="Only this machine, by name.", show_default=False)] = None,
     user: Annotated[str | None, typer.Option(help="Only this user.", show_default=False)] = None,
@@ -105,7 +105,7 @@ def report(
         since = datetime.now(UTC) - timedelta(days=days - 1)
     chosen, path = store_here(config, database)
     table = prices.load(chosen.store.prices)
-    selection = Selection(day_of(since), day_of(until), project, model, host, user, agent)
+    selection = Selection(day_of(since), day_of(until), key_of_project(project), model, host, user, agent)
     if by is None:
         summary = summarize(path, chosen=selection, prices=table)
         rows = summary["tokens"]

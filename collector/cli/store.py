@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from collector import settings
-from collector.cli.options import AsJson, Config, Database, Since, Until, day_of
+from collector.cli.options import AsJson, Config, Database, Project, Since, Until, day_of, key_of_project
 from collector.cli.which_agent import store_here
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import CollectorError
@@ -92,7 +92,7 @@ def export(
     ] = None,
     since: Since = None,
     until: Until = None,
-    project: Annotated[str | None, typer.Option(help="Only this project.", show_default=False)] = None,
+    project: Project = None,
     session: Annotated[str | None, typer.Option(help="Only this session.", show_default=False)] = None,
     parquet: Annotated[bool, typer.Option("--parquet", help="Write Parquet; needs duckdb or pyarrow.")] = False,
     database: Database = None,
@@ -106,7 +106,7 @@ def export(
     from collector.store.upkeep import exported
 
     _, path = store_here(config, database)
-    chosen = Selection(since=day_of(since), until=day_of(until), project=project, session=session)
+    chosen = Selection(since=day_of(since), until=day_of(until), project=key_of_project(project), session=session)
     events = exported(path, chosen)
     if output is None:
         if parquet:

@@ -1,8 +1,8 @@
 """Tables for people: figures right-aligned, names left-aligned, and no word split.
 
 In: columns, rows, the available width. Out: a table on the console, and notes on what did not fit, to print below it.
-If the columns are too wide together, the least important ones are left out; if a row is still too wide, the terminal
-may wrap it, but no cell is broken.
+If the columns are too wide together, the least important ones are left out and titles are cut; if a row is still too
+wide, the terminal may wrap it, but no cell is broken.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from rich.table import Table
 from rich.text import Text
 
 from collector.log import printable
+from collector.store.prices import amount
 
 BAR_WIDTH = 24
 EIGHTHS = " ▏▎▍▌▋▊▉█"
-LONGEST_TITLE = 48
+LONGEST_TITLE, LEAST_TITLE = 52, 24
+CUT = " ..."
 BETWEEN = 3  # columns of the terminal between two cells
 
 
@@ -40,24 +42,33 @@ def shown(
     totals: dict[str, Any] | None = None,
 ) -> list[str]:
     """Prints a table. Returns notes on what it does not show."""
-    cells = {column: [cell(row.get(column.key), column.kind) for row in rows] for column in columns}
-    footers = {column: cell(totals.get(column.key), column.kind) for column in columns} if totals else {}
+    cells = {column: [_cell_of(row, column) for row in rows] for column in columns}
+    footers = {column: _cell_of(totals, column) for column in columns} if totals else {}
     widths = {
         column: max(len(text) for text in (column.heading, footers.get(column, ""), *cells[column])) + BETWEEN
         for column in columns
     }
+    least = {
+        column: min(widths[column], LEAST_TITLE + BETWEEN) if column.kind == "title" else widths[column]
+        for column in columns
+    }
     kept, left_out = list(columns), []
     room = console.width - BETWEEN
-    while sum(widths[column] for column in kept) > room and any(column.may_go for column in kept):
+    while sum(least[column] for column in kept) > room and any(column.may_go for column in kept):
         goes = max(kept, key=lambda column: column.may_go)
         kept.remove(goes)
         left_out.append(goes.heading)
-    room -= sum(widths[column] for column in kept)
-    has_chart = chart is not None and any(chart) and room >= BAR_WIDTH
+    room -= sum(least[column] for column in kept)
+    for column in kept:
+        if column.kind == "title":
+            more = min(widths[column] - least[column], max(0, room))
+            room, widths[column] = room - more, least[column] + more
+            cells[column] = [shortened(text, widths[column] - BETWEEN) for text in cells[column]]
+    has_chart = chart is not None and any(chart) and room >= BAR_WIDTH and console.encoding.startswith("utf")
     table = Table(title=title, title_justify="left", show_footer=totals is not None, box=None, pad_edge=False)
     for number, column in enumerate(kept):
         footer = "" if number and column.kind == "text" else "total" if not number else footers.get(column, "")
-        justify = "left" if column.kind in {"text", "minute"} else "right"
+        justify = "left" if column.kind in {"text", "title", "minute"} else "right"
         table.add_column(column.heading, footer=footer, justify=justify, no_wrap=True)  # type: ignore[arg-type]
     if has_chart:
         table.add_column("", no_wrap=True)
@@ -80,12 +91,14 @@ def bars(values: list[int]) -> list[str]:
     return found
 
 
+def _cell_of(row: dict[str, Any], column: Column) -> str:
+    return amount(row, column.key) if column.kind == "dollars" else cell(row.get(column.key), column.kind)
+
+
 def cell(value: Any, kind: str) -> str:
     """A value as text for people."""
     if value is None:
         return "-"
-    if kind == "dollars":
-        return f"${value / 1e6:,.2f}" if value >= 10_000 or not value else f"${value / 1e6:.4f}"
     if kind == "duration":
         return duration(value)
     if kind == "minute":
@@ -93,12 +106,15 @@ def cell(value: Any, kind: str) -> str:
     if kind == "count":
         return f"{value:,}"
     text = printable(str(value)) or "(none)"
-    return text if len(text) <= LONGEST_TITLE or " " not in text else shortened(text)
+    return shortened(text, LONGEST_TITLE) if kind == "title" else text
 
 
-def shortened(text: str) -> str:
-    """A long title, cut after a word."""
-    return text[: LONGEST_TITLE + 1].rpartition(" ")[0] + " ..."
+def shortened(text: str, most: int) -> str:
+    """A title of at most this many characters, cut after a word if it has one."""
+    if len(text) <= most:
+        return text
+    words = text[: most - len(CUT) + 1]
+    return (words.rpartition(" ")[0] or words[:-1]) + CUT
 
 
 def duration(milliseconds: int) -> str:

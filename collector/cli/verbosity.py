@@ -75,11 +75,11 @@ def completed(command: Callable[..., Any], *, has_log: bool) -> Callable[..., An
 
 
 def _complete(name: str, kind: Any) -> None:
-    """Sets the placeholder for an option's value, where typer would show `<int range>`, and how a path is read."""
+    """Sets the placeholder for an option's value, where typer would show a type of Python's, and how a path is read."""
     for info in getattr(kind, "__metadata__", ()):
         if not isinstance(info, ParameterInfo):
             continue
-        types = {kind.__origin__, *get_args(kind.__origin__)}
+        types = {kind.__origin__, *(inner for one in get_args(kind.__origin__) for inner in (one, *get_args(one)))}
         is_option = isinstance(info, OptionInfo)
         if is_option and info.metavar is None:
             info.metavar = next((word for known, word in TAKES.items() if known in types), None)

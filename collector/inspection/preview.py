@@ -22,6 +22,7 @@ from collector.delivery.channel import idempotency_key
 from collector.delivery.gather import batches
 from collector.flow.ledger import Ledger
 from collector.flow.outcome import Item, Quarantined, Sealed, Skip
+from collector.flow.source import Source
 from collector.keeping.pause import is_asked_to_leave_out
 from collector.pipeline import Flow, outcomes
 from collector.reading.discover import Findings, discover
@@ -46,6 +47,7 @@ class WhyEmpty(enum.Enum):
 
     NO_SOURCE = enum.auto()  # there is nothing to read
     NO_MATCH = enum.auto()  # no source matches the request
+    NO_SESSION = enum.auto()  # no session has that id
     ALL_OLDER = enum.auto()  # no event is recent enough
     ALL_SENT = enum.auto()  # nothing is left to send
     ALL_SKIPPED = enum.auto()  # no line yields an event
@@ -80,7 +82,9 @@ class Preview:
         """Why there are no events."""
         wanted = self._wanted
         if not self._found.files:
-            return WhyEmpty.NO_MATCH if wanted.source or wanted.session else WhyEmpty.NO_SOURCE
+            if wanted.source:
+                return WhyEmpty.NO_MATCH
+            return WhyEmpty.NO_SESSION if wanted.session else WhyEmpty.NO_SOURCE
         if wanted.since:
             return WhyEmpty.ALL_OLDER
         return WhyEmpty.ALL_SKIPPED if wanted.is_from_start else WhyEmpty.ALL_SENT
@@ -110,18 +114,19 @@ def previewed(settings: Settings, wanted: Wanted) -> Iterator[Preview]:
             flow.committer.leave_out([], 0, flow.state.entries)  # in this copy, as the next pass does
         if wanted.is_from_start:
             flow.committer.reset(list(flow.state.entries))  # only in this copy: a dry run saves no state
-        found = discover(flow.scope)
+        found, known, scope = discover(flow.scope), flow.state.entries, flow.scope
+        found.add(flow.held.held.find_stand_ins(found.files, known, scope.roots, scope.takes_source).sources)
         if wanted.source:
-            found.files = [each for each in found.files if matches(each.key, wanted.source)]
+            found.files = [each for each in found.files if matches(each, wanted.source)]
         if wanted.session:
             found.files = [each for each in found.files if (each.session_id or each.key).startswith(wanted.session)]
         found.is_partial = bool(wanted.source or wanted.session)  # files missing from it are not gone
         yield Preview(flow, found, wanted)
 
 
-def matches(key: str, pattern: str) -> bool:
-    """Whether a source's key contains the text, or matches it as a glob."""
-    return pattern in key or fnmatch.fnmatchcase(key, pattern)
+def matches(source: Source, pattern: str) -> bool:
+    """Whether a source's path, as it is or with ~ for the home, contains the text or matches it as a glob."""
+    return any(pattern in name or fnmatch.fnmatchcase(name, pattern) for name in (source.key, source.path))
 
 
 def moment(text: str, now: datetime) -> str:

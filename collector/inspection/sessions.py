@@ -41,9 +41,12 @@ def sessions(settings: Settings) -> list[Row]:
     if is_asked_to_leave_out(state.path):
         committer_of(state, settings, is_dry_run=True).leave_out([], 0, state.entries)  # as the next pass does
     everything = dataclasses.replace(scope, include=(), exclude=(), narrower=())
-    taken = {source.key for source in discover(scope).files}
-    held = {file.original.key for file in held_of(settings, is_dry_run=True).held.files}
+    files = held_of(settings, is_dry_run=True).held
+    held = {file.original.key for file in files.files}
     found = discover(everything).files
+    deleted = files.find_stand_ins(found, state.entries, scope.roots, scope.takes_source).sources
+    taken = {source.key for source in (*discover(scope).files, *deleted)}
+    found += deleted
     groups: dict[tuple[str, str], list[Source]] = {}
     for source in found:
         groups.setdefault((source.project, source.session_id or source.key), []).append(source)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from collector import __version__
-from collector.assembly import quarantine_of, scope_of, state_of
+from collector.assembly import held_of, quarantine_of, scope_of, state_of
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import StateError
 from collector.files import read_plain
@@ -80,8 +80,9 @@ def _past(told: dict[str, Any], sink: str) -> dict[str, Any]:
 def _look_around(settings: Settings) -> dict[str, Any]:
     """The report from the state and the roots, while no agent is running."""
     state = state_of(settings).load(may_repair=False)
-    scope = scope_of(settings)
-    found = discover(scope, known=state.entries)
+    scope, held = scope_of(settings), held_of(settings, is_dry_run=True)
+    found = discover(scope, known=None if held.held.files else state.entries)
+    found.add(held.held.find_stand_ins(found.files, state.entries, scope.roots, scope.takes_source).sources)
     lag = Lag()
     lag.take_all(found, state.lag_of)
     priorities = lag.by_priority()
@@ -97,6 +98,7 @@ def _look_around(settings: Settings) -> dict[str, Any]:
         "watcher": {"mode": "not running", "reason": ""},
         "priorities": priorities,
         "lag": sum(row["lag"] for row in priorities.values()),
+        "held": held.summary(),
         "skipped_files": found.skipped,
         "unlisted_directories": len(found.errors),
         "notes": [*state.notes, *([str(Standstill("request", ""))] if leaves_out else [])],

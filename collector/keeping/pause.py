@@ -7,6 +7,7 @@ agent with a state in the same directory.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Callable
@@ -113,7 +114,8 @@ def resume(state_path: Path) -> bool:
     path = pause_path(state_path)
     try:
         path.unlink()
-        fsync_directory(path.parent)
+        with contextlib.suppress(OSError):  # the pause is over already; at worst a power cut brings it back
+            fsync_directory(path.parent)
     except FileNotFoundError:
         return False
     except OSError as error:

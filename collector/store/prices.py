@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from importlib import resources
 from pathlib import Path
@@ -23,6 +23,7 @@ from collector.store.calls import UNITS_A_DOLLAR
 from collector.store.totals import THRESHOLDS
 
 UNITS_A_MICRO = UNITS_A_DOLLAR // 10**6
+CENT = 10_000  # micro-dollars
 FIRST, LAST = "", "9999"
 PARTS = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
 BILLIONTHS = 1000  # of a dollar per token, for a price of one dollar per million tokens
@@ -86,6 +87,22 @@ def names_of(row: dict[str, Any]) -> Iterator[str]:
 def micros(units: int) -> int:
     """A cost in whole micro-dollars, as every report shows it: rounded once, at the end, halves up."""
     return (units + UNITS_A_MICRO // 2) // UNITS_A_MICRO
+
+
+def dollars(micros: int) -> str:
+    """Micro-dollars as dollars: with cents, and below a cent with four decimals."""
+    sign, size = ("−" if micros < 0 else ""), abs(micros)
+    if 0 < size < CENT:
+        return f"{sign}${size / 1e6:.4f}" if size >= 50 else f"{sign}<$0.0001"
+    return f"{sign}${size / 1e6:,.2f}"
+
+
+def amount(row: Mapping[str, Any], name: str = "cost_micros") -> str:
+    """A sum over messages in dollars: followed by `+` if some have no price, and `unknown` if none has one."""
+    without = row["messages_without_price"]
+    if without and without == row["messages"]:
+        return "unknown"
+    return dollars(row[name]) + ("+" if without else "")
 
 
 def _prices(row: dict[str, Any], search: Any) -> Iterator[Price]:

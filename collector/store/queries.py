@@ -112,15 +112,17 @@ def added_up(rows: Rows) -> dict[str, Any]:
 
 
 def cache_by(connection: sqlite3.Connection, dimensions: tuple[str, ...], chosen: Selection = EVERYTHING) -> Rows:
-    """What was read from the cache and written to it, and what that saved compared with sending it all as input.
-    Negative if more was written than read; models without a price save nothing here."""
+    """What was read from the cache and written to it, and what that saved compared with sending it all as input:
+    negative if more was written than read. What `messages_without_price` saved is unknown, and not in the sum."""
     costed, edges = _costed(connection, dimensions, chosen)
     text = f"""
 {costed}
 SELECT {_shown(dimensions)}
     coalesce(sum(input_tokens), 0) AS input_tokens, coalesce(sum(cache_read_tokens), 0) AS cache_read_tokens,
     coalesce(sum(cache_creation_tokens), 0) AS cache_creation_tokens,
-    coalesce(sum(cache_creation_1h_tokens), 0) AS cache_creation_1h_tokens, {_micros("saved")} AS saved_micros
+    coalesce(sum(cache_creation_1h_tokens), 0) AS cache_creation_1h_tokens, {_micros("saved")} AS saved_micros,
+    coalesce(sum(messages), 0) AS messages,
+    coalesce(sum(messages) FILTER (WHERE saved IS NULL), 0) AS messages_without_price
 FROM costed {_grouped(dimensions)}
 """  # noqa: S608
     return rows_of(connection, with_formula(text), chosen, **edges)

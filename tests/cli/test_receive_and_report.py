@@ -186,6 +186,21 @@ def test_the_report_is_readable(database: Path) -> None:
         assert expected in shown
 
 
+def test_a_terminal_that_has_no_bars_gets_none(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(database, reply("m1", 9))
+    monkeypatch.setenv("PYTHONIOENCODING", "latin-1")
+    assert "\\u2588" not in run("report", "--database", database, "--by", "model").stdout
+
+
+def test_the_report_shows_no_amount_for_a_cost_that_is_not_known(database: Path) -> None:
+    fill(database, reply("m1", 9), reply("m2", 9, model="ours"))
+    for by, costs in (("model", ["$0.0004", "unknown"]), ("day", ["$0.0004+"])):
+        shown = run("report", "--database", database, "--by", by, "--cost").stdout
+        assert [line.split()[-2 if "█" in line else -1] for line in shown.splitlines()[1 : 1 + len(costs)]] == costs
+    assert "total" in (shown := run("report", "--database", database, "--cost").stdout)
+    assert next(line for line in shown.splitlines() if line.startswith("total")).endswith("$0.0004+")
+
+
 def test_the_overview_shows_the_newest_days_and_totals_all_of_them(database: Path) -> None:
     fill(
         database, *[reply(f"msg-{n}", 100, time=f"2026-{3 + n // 28:02}-{1 + n % 28:02}T08:00:00Z") for n in range(40)]

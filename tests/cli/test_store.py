@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import random
 import re
 import subprocess
@@ -183,6 +184,31 @@ def test_a_report_fits_a_narrow_terminal(
         table = [re.sub("\x1b\\[[0-9;]*m", "", line) for line in lines[: lines.index("")]]
         assert len(table) > 1
         assert max(map(len, table)) <= 40, table
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_sessions_keep_their_titles_on_a_usual_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    prompt = event(text="Find out why the nightly import of all the orders is slow", origin="human")
+    database = fill(tmp_path / "one.db", prompt, reply("m1", 7))
+    lines = Told(capsys, "report", "--by", "session", "--cost", "--database", database).out.splitlines()
+    assert "Find out why the " in lines[1]
+    assert max(len(re.sub("\x1b\\[[0-9;]*m", "", line)) for line in lines[:2]) <= width
+
+
+def test_a_project_can_be_named_by_its_path(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = fill(tmp_path / "one.db", event(project="-work-shop"), event(project="-work"))
+    monkeypatch.chdir(tmp_path)
+    for project in ("-work-shop", "/work/shop", os.path.relpath("/work/shop")):
+        asked = ("--project", project, "--database", database)
+        exported = Told(capsys, "store", "export", *asked).out.splitlines()
+        assert [json.loads(line)["project"] for line in exported] == ["-work-shop"]
+        assert json.loads(Told(capsys, "report", "--json", *asked).out)["events"] == 1
 
 
 def test_a_persons_own_prices_apply_while_configured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -66,6 +66,8 @@ def test_an_empty_preview_says_why(home: Home, agent: Agent) -> None:
     assert "0 events shown; there is nothing to read." in agent.run("preview", "--raw", *agent.places()).stderr
     home.session().prompt("one")
     assert "; no source matches zzz." in agent.run("preview", "--raw", *agent.places(), "--source", "zzz").stderr
+    assert "`collector preview` lists them" in agent.run("preview", *agent.places(), str(home.root)).stderr
+    assert "1 event shown." in agent.run("preview", *agent.places(), "--source", str(home.root / "projects")).stderr
     agent.scan()
     assert (
         "; everything has already been sent (--all shows it)." in agent.run("preview", "--raw", *agent.places()).stderr

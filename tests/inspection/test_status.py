@@ -72,6 +72,22 @@ def test_what_is_written_during_a_pause_is_reported_as_waiting(home: Home, sink:
         assert told_when(agent, "lag", session.size - before)["priorities"]["P0"]["behind"] == 1
 
 
+def test_what_is_held_of_a_deleted_transcript_counts_as_waiting(home: Home, sink: Sink, agent: Agent) -> None:
+    sink.then = Answer(503)
+    session = home.session()
+    session.prompt("one")
+    assert agent.scan("--max-wait", "0").code == 75
+    size = session.size
+    session.delete()
+    report = told(agent)
+    assert (report["lag"], report["priorities"]["P0"]) == (size, {"sources": 1, "behind": 1, "lag": size})
+    assert report["held"]["files"] == 1
+    listed = agent.run("preview", *agent.places()).stdout
+    assert session.session_id in listed
+    assert "held" in listed
+    assert "one" in agent.run("preview", session.session_id, *agent.places()).stdout
+
+
 def test_what_a_former_sink_acknowledged_is_not_said_of_another(home: Home, sink: Sink, agent: Agent) -> None:
     home.session().prompt("one")
     with agent.start():

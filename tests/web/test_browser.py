@@ -21,7 +21,7 @@ import pytest
 from tests.agent import Agent
 from tests.build import Home
 from tests.conftest import CLEARED_PREFIXES
-from tests.store.samples import event
+from tests.store.samples import event, reply
 from tests.web.example_home import fill
 from tests.web.hostile import hostile_events
 from tests.web.pages import stored
@@ -209,6 +209,19 @@ def test_a_long_figure_stays_in_its_tile(chromium: Any, tmp_path: Path) -> None:
         here.page.goto(f"{url.partition('?')[0]}session?id=session-1")
         assert "23 h 59 min" in here.page.inner_text(".tiles")
         here.is_fine()
+
+
+def test_long_names_and_wide_answers_are_readable_on_a_phone(chromium: Any, tmp_path: Path) -> None:
+    database = stored(tmp_path / "events.db", [reply("m1", 5, model="m" * 90)])
+    with started("web", "--no-open", "--database", database) as (_, url), visit(chromium, url, "phone") as here:
+        for path in ("?days=all", "cache?days=all", "when?days=all&measure=cost"):
+            here.page.goto(url.partition("?")[0] + path)
+            here.is_fine()
+        here.page.goto(url.partition("?")[0] + "sql?q=SELECT+*+FROM+sessions")
+        widths = here.page.evaluate(
+            "[...document.querySelectorAll('.answer td:not(.number, .nothing)')].map(e => e.clientWidth)"
+        )
+        assert min(widths) > 100
 
 
 def test_hostile_events_do_nothing(chromium: Any, tmp_path: Path) -> None:

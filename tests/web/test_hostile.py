@@ -10,6 +10,7 @@ import pytest
 
 from collector.store.pages import shown
 from collector.store.pages.site import PAGES
+from collector.store.prices import dollars
 from tests.store.samples import event
 from tests.web.hostile import hostile_events
 from tests.web.pages import Browser, stored
@@ -128,8 +129,8 @@ def test_a_redaction_is_shown_as_a_chip_with_its_rule() -> None:
 @pytest.mark.parametrize(
     ("shape", "given", "expected"),
     [
-        *((shown.dollars, 0, "$0.00"), (shown.dollars, 1_234_567_890, "$1,234.57"), (shown.dollars, 4321, "$0.0043")),
-        *((shown.dollars, 3, "<$0.0001"), (shown.dollars, None, "–"), (shown.short, 0, "0"), (shown.short, 999, "999")),
+        *((dollars, 0, "$0.00"), (dollars, 1_234_567_890, "$1,234.57"), (dollars, 4321, "$0.0043")),
+        *((dollars, 3, "<$0.0001"), (shown.short, 0, "0"), (shown.short, 999, "999")),
         *((shown.short, 1000, "1.0 k"), (shown.short, 123_456, "123 k"), (shown.short, 999_950, "1.0 M")),
         *((shown.duration, 999, "999 ms"), (shown.duration, 3_661_000, "1 h 1 min")),
         *((shown.duration, 86_400_000, "1 d"), (shown.size, 999, "999 bytes"), (shown.size, 1_500_000, "1.5 MB")),

@@ -173,10 +173,38 @@ def test_a_cost_that_is_not_known_is_no_amount(tmp_path: Path) -> None:
     sent.append(reply("m2", 9, session_id="none", model="ours", time="2026-03-01T11:00:00.000Z"))
     sent.append(reply("m3", 9, session_id="none", model=None))
     browser = Browser(stored(tmp_path / "events.db", sent)).signed_in()
-    for path, costs in (("/sessions?days=all", ["–", "$0.0004+"]), ("/?days=all", ["$0.0004", "–", "–", "$0.0004+"])):
-        cells = re.findall(r'data-name="Cost"[^>]*>(.*?)</td>', browser.get(path).text, re.DOTALL)
-        assert [re.sub(r"<[^>]*>", "", cell).strip() for cell in cells[: len(costs)]] == costs
-    assert "No price is known for (none) , ours : 3 messages are not in the cost" in browser.words("/?days=all")
+    costs = ["$0.0004", "unknown", "unknown", "$0.0004+"]
+    for path, name, said in (
+        ("/sessions?days=all", "Cost", ["unknown", "$0.0004+"]),
+        ("/?days=all", "Cost", costs),
+        ("/cache?days=all", "Saved", ["unknown", "unknown", "$0.0004"]),
+    ):
+        cells = re.findall(rf'data-name="{name}"[^>]*>(.*?)</td>', browser.get(path).text, re.DOTALL)
+        assert [re.sub(r"<[^>]*>", "", cell).strip() for cell in cells[: len(said)]] == said
+    without = "No price is known for (none) , ours : 3 messages are not in the"
+    for path, what, tile in (
+        ("/?days=all", "cost", "cost $0.0004+"),
+        ("/cache?days=all", "savings", "saved $0.0004+"),
+        ("/when?days=all&measure=cost", "cost", ""),
+    ):
+        words = browser.words(path)
+        assert f"{without} {what}." in words
+        assert tile in words
+    assert "cost unknown" in browser.words("/session?id=none")
+
+
+@pytest.mark.parametrize("output", [1, 180, 700, 4000])
+def test_each_line_of_a_chart_has_a_value_of_its_own(tmp_path: Path, output: int) -> None:
+    page = Browser(stored(tmp_path / "events.db", [reply("m", output)])).signed_in().get("/?days=all").text
+    ticks = re.findall(r'<text class="tick"[^>]*>([^<]*)<', page)
+    assert ticks
+    assert len({*ticks}) == len(ticks)
+
+
+def test_what_a_subagent_cost_may_be_unknown(tmp_path: Path) -> None:
+    sent = [reply(None, 9, model="ours", agent_id="a1", agent_type="Explore"), reply(None, 9)]
+    words = Browser(stored(tmp_path / "events.db", sent)).signed_in().words("/session?id=session-1")
+    assert "9 tokens · cost unknown" in words
 
 
 def test_a_fork_shows_its_own_length_and_cost(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from collector.store.pages import charts, shown
 from collector.store.pages.asked import Asked
 from collector.store.pages.chosen import DIMENSIONS, every_bucket
 from collector.store.pages.overview import name_of
+from collector.store.prices import amount
 
 MOST_ROWS = 40
 PARTS = {
@@ -32,7 +33,11 @@ def view(asked: Asked) -> dict[str, Any]:
     return {
         "title": "Cache",
         "tiles": [
-            {"name": "saved", "value": shown.dollars(whole["saved_micros"]), "change": _was(before, "saved_micros")},
+            {
+                "name": "saved",
+                "value": amount(whole, "saved_micros"),
+                "change": f"{amount(before, 'saved_micros')} before" if before else "",
+            },
             {
                 "name": "prompt tokens from cache",
                 "value": shown.percent(whole["cache_read_tokens"], _prompt(whole)),
@@ -54,6 +59,8 @@ def view(asked: Asked) -> dict[str, Any]:
             name=PARTS.__getitem__,
             order=tuple(PARTS),
         ),
+        "whole": whole,
+        "without_price": queries.models_without_price(connection, chosen.selection),
         "rows": rows[:MOST_ROWS],
         "left_out": max(0, len(rows) - MOST_ROWS),
         "name_of": name_of(chosen.by),
@@ -63,10 +70,6 @@ def view(asked: Asked) -> dict[str, Any]:
 
 def _prompt(row: dict[str, Any]) -> int:
     return int(row["input_tokens"] + row["cache_read_tokens"] + row["cache_creation_tokens"])
-
-
-def _was(before: dict[str, Any] | None, name: str) -> str:
-    return f"{shown.dollars(before[name])} before" if before else ""
 
 
 def _parts(row: dict[str, Any], bucket: str) -> list[dict[str, Any]]:

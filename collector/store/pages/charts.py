@@ -108,13 +108,12 @@ def _scale(most: float, height: int, say: Callable[[float], str]) -> tuple[float
     if most <= 0:
         return 1.0, []
     size = 10.0 ** (len(str(int(most))) - 2) if most >= 10 else 1.0
-    step = next(
-        size * factor for factor in (*STEPS, *(10 * each for each in STEPS)) if size * factor * MOST_STEPS >= most
-    )
-    count = int(-(-most // step))
-    return step * count, [
-        (round(height - height * number / count, 1), say(step * number)) for number in range(1, count + 1)
-    ]
+    for step in (size * factor for factor in (*STEPS, *(10 * each for each in STEPS))):
+        count = int(-(-most // step))
+        names = [say(step * number) for number in range(1, count + 1)]
+        if count <= MOST_STEPS and len({*names}) == count:  # $0.01 may also stand for one cent and a half
+            break
+    return step * count, [(round(height - height * number / count, 1), name) for number, name in enumerate(names, 1)]
 
 
 def short_name(bucket: str) -> str:

@@ -9,6 +9,7 @@ from collector.store.pages import charts, shown
 from collector.store.pages.asked import Asked
 from collector.store.pages.chosen import DIMENSIONS, METRICS, every_bucket
 from collector.store.pages.questions import session_ids, sessions_of
+from collector.store.prices import amount, dollars
 
 MOST_ROWS = 25
 DEAREST = 5
@@ -23,7 +24,7 @@ def view(asked: Asked) -> dict[str, Any]:
     for row in rows:
         row["value"] = _value(row, chosen.metric)
     whole = queries.totals(connection, selection)
-    say = shown.dollars if chosen.metric == "cost" else shown.short
+    say = dollars if chosen.metric == "cost" else shown.short
     chart = charts.stacked(
         rows,
         every_bucket(chosen.since, chosen.until, chosen.bucket),
@@ -74,8 +75,10 @@ def _tiles(asked: Asked, whole: dict[str, Any]) -> list[dict[str, Any]]:
     for row in (now, was):
         if row:
             row["tokens"] = sum(row[name] for name in ALL_TOKENS)
+    if now["messages_without_price"] or was.get("messages_without_price"):
+        was.pop("cost_micros", None)  # sums that leave something out cannot be compared
     named = (
-        ("cost", "cost_micros", shown.dollars),
+        ("cost", "cost_micros", lambda _: amount(now)),
         ("all tokens", "tokens", shown.short),
         ("output tokens", "output_tokens", shown.short),
         ("sessions", "sessions", shown.count),
@@ -85,8 +88,7 @@ def _tiles(asked: Asked, whole: dict[str, Any]) -> list[dict[str, Any]]:
         ("API errors", "api_errors", shown.count),
     )
     return [
-        {"name": name, "value": say(now[key]), "change": _change(now[key], was.get(key)), "was": say(was.get(key))}
-        for name, key, say in named
+        {"name": name, "value": say(now[key]), "change": _change(now[key], was.get(key))} for name, key, say in named
     ]
 
 

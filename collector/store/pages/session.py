@@ -31,6 +31,7 @@ from collector.store.queries import rows_of
 MOST_EVENTS, MOST_BYTES = 150, 200_000  # of one page
 MOST_AGENTS, DEEPEST = 200, 6
 MOST_OF_AN_EVENT = 120_000
+NOTHING_SPENT = {"cost_micros": 0, "output_tokens": 0, "messages": 0, "messages_without_price": 0}
 THESE = "IN (SELECT value FROM json_each(:calls))"
 # A result is shown with its call, unless the call is not in the store.
 NOT_TOLD = """NOT (kind = 'tool_result' AND NOT EXISTS (
@@ -49,8 +50,7 @@ class Agent(NamedTuple):
     time: str | None
     length_ms: float | None
     events: int
-    cost_micros: int
-    output_tokens: int
+    spent: dict[str, Any]
     depth: int = 0
 
 
@@ -187,7 +187,8 @@ FROM contexts JOIN activity_totals ON activity_totals.context = contexts.number
 WHERE session_id = :session AND agent_id IS NOT NULL GROUP BY 1 ORDER BY 3, 1
 """
     spent = """
-SELECT agent_id, (sum(cost_exact) + 50000) / 100000 AS cost_micros, sum(output_tokens) AS output_tokens
+SELECT agent_id, (sum(cost_exact) + 50000) / 100000 AS cost_micros, sum(output_tokens) AS output_tokens,
+    sum(messages) AS messages, coalesce(sum(messages) FILTER (WHERE cost_from = 'unknown'), 0) AS messages_without_price
 FROM contexts JOIN usage_costs ON usage_costs.context = contexts.number
 WHERE session_id = :session AND agent_id IS NOT NULL GROUP BY 1
 """
@@ -200,8 +201,7 @@ WHERE session_id = :session AND agent_id IS NOT NULL GROUP BY 1
             row["time"],
             length(row["time"], row["last_time"]),
             row["events"],
-            costs.get(row["agent_id"], {}).get("cost_micros") or 0,
-            costs.get(row["agent_id"], {}).get("output_tokens") or 0,
+            costs.get(row["agent_id"], NOTHING_SPENT),
         )
         for row in rows_of(asked.connection, text, session=session)
     ]

@@ -12,6 +12,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from collector.log import counted, in_words
+from collector.store.prices import amount, dollars
 from collector.store.rows import MAX_TITLE_CHARACTERS
 
 MOST = 4000  # characters of one text on a page with many
@@ -26,7 +27,6 @@ SPECIAL = re.compile(
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]{0,10}Z")
 PICTURES = 0x2400  # from U+2400 on, pictures of the control characters
 SECOND, MINUTE, HOUR, DAY = 1000, 60_000, 3_600_000, 86_400_000
-CENT = 10_000  # micro-dollars
 
 
 def text(value: Any, most: int = MOST) -> Markup:
@@ -98,16 +98,6 @@ def short(value: float | None) -> str:
     return f"{value:,.0f}{units[0]}" if not units[0] or abs(value) >= 99.95 else f"{value:.1f}{units[0]}"
 
 
-def dollars(micros: int | None) -> str:
-    """Micro-dollars as dollars: with cents, and below a cent with four decimals."""
-    if micros is None:
-        return NOTHING
-    sign, amount = ("−" if micros < 0 else ""), abs(micros)
-    if 0 < amount < CENT:
-        return f"{sign}${amount / 1e6:.4f}" if amount >= 50 else f"{sign}<$0.0001"
-    return f"{sign}${amount / 1e6:,.2f}"
-
-
 def duration(milliseconds: float | None) -> str:
     """How long something took, in its two largest units."""
     if milliseconds is None:
@@ -174,6 +164,7 @@ FILTERS = {
     "counted": counted,
     "short": short,
     "dollars": dollars,
+    "amount": amount,
     "duration": duration,
     "size": size,
     "moment": moment,

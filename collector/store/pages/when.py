@@ -8,13 +8,15 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
+from collector.store import queries
 from collector.store.pages import charts, shown
 from collector.store.pages.asked import Asked
 from collector.store.pages.chosen import every_bucket
 from collector.store.pages.questions import MOST_SPANS, by_hour_of_week, spans
+from collector.store.prices import dollars
 
 MEASURES = {"prompts": "prompts", "output": "output tokens", "cost": "cost"}
-SAY = {"prompts": shown.count, "output": shown.short, "cost": shown.dollars}
+SAY = {"prompts": shown.count, "output": shown.short, "cost": dollars}
 MOST_POINTS = 3000
 MOST_DAYS = 120
 
@@ -45,6 +47,8 @@ def view(asked: Asked) -> dict[str, Any]:
         "zones": {"local": f"this machine's time ({_zone()}{f', from :{minutes}' if minutes else ''})", "utc": "UTC"},
         "minutes": shown_minutes,
         "heatmap": heatmap if any(values.values()) else [],
+        "whole": queries.totals(connection, chosen.selection),
+        "without_price": queries.models_without_price(connection, chosen.selection),
         "weekdays": charts.WEEKDAYS,
         "points": json.dumps(_points(sessions, agents)),
         "chart": charts.stacked(
