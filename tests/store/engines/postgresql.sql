@@ -48,7 +48,7 @@ BEGIN
     ) AS named
     WHERE copied_from <> session_id
     ON CONFLICT DO NOTHING;
-    WITH found AS (SELECT mended(line)::jsonb AS event FROM incoming WHERE trim(line) <> ''),
+    WITH found AS MATERIALIZED (SELECT mended(line)::jsonb AS event FROM incoming WHERE trim(line) <> ''),
     fresh AS (
         SELECT
 /* columns */,
