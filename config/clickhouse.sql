@@ -55,8 +55,9 @@ CREATE TABLE event_rows (
     title Nullable(String) DEFAULT CASE WHEN JSONExtract(event, 'kind', 'Nullable(String)') IN ('title', 'summary') OR ((JSONExtract(event, 'kind', 'Nullable(String)')) = 'user_prompt' AND (JSONExtract(event, 'origin', 'Nullable(String)')) IN ('human', 'sdk')) THEN substringUTF8(trim(JSONExtract(event, 'text', 'Nullable(String)')), 1, 160) END,
     has_calls UInt8 DEFAULT JSONHas(event, 'usage', 'iterations'),
     happened DateTime64(3, 'UTC') DEFAULT parseDateTime64BestEffortOrZero(coalesce(time, ''), 3, 'UTC') CODEC(Delta, ZSTD),
-    version UInt64 DEFAULT bitShiftLeft(2 * toUInt64(coalesce(output_tokens, -1) + 1) + if(copied_from IS NULL, 1, 0), 32)
-        + reinterpretAsUInt32(reverse(unhex(substring(coalesce(session_id, ''), 1, 8)))),
+    version UInt64 DEFAULT bitShiftLeft(
+        4 * toUInt64(coalesce(output_tokens, -1) + 1) + if(copied_from IS NULL, 2, 0) + if(agent_id IS NULL, 1, 0), 32
+    ) + reinterpretAsUInt32(reverse(unhex(substring(coalesce(session_id, ''), 1, 8)))),
     INDEX by_time happened TYPE minmax GRANULARITY 4,
     INDEX by_session session_id TYPE bloom_filter GRANULARITY 4
 )

@@ -150,16 +150,16 @@ BEGIN
     INSERT INTO events SELECT fresh.*, CASE WHEN event->'usage'->'iterations' IS NULL THEN 0 ELSE 1 END
     FROM (
         SELECT DISTINCT ON (id) * FROM fresh
-        ORDER BY id, coalesce(output_tokens, -1) DESC, copied_from IS NOT NULL, forks_before(session_id),
-            session_id DESC, event::text
+        ORDER BY id, coalesce(output_tokens, -1) DESC, copied_from IS NOT NULL, agent_id IS NOT NULL,
+            forks_before(session_id), session_id DESC, event::text
     ) AS fresh
     ON CONFLICT (id) DO UPDATE SET (kind, record_type, time, day, session_id, agent_id, agent_type, copied_from, project, cwd, git_branch, host_id, host_name, user_name, client_version, origin, model, message_id, stop_reason, quality, speed, service_tier, inference_geo, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, cache_creation_5m_tokens, cache_creation_1h_tokens, thinking_tokens, web_search_requests, web_fetch_requests, reported_cost, lines_added, lines_removed, title, event, has_calls) = (excluded.kind, excluded.record_type, excluded.time, excluded.day, excluded.session_id, excluded.agent_id, excluded.agent_type, excluded.copied_from, excluded.project, excluded.cwd, excluded.git_branch, excluded.host_id, excluded.host_name, excluded.user_name, excluded.client_version, excluded.origin, excluded.model, excluded.message_id, excluded.stop_reason, excluded.quality, excluded.speed, excluded.service_tier, excluded.inference_geo, excluded.input_tokens, excluded.output_tokens, excluded.cache_read_tokens, excluded.cache_creation_tokens, excluded.cache_creation_5m_tokens, excluded.cache_creation_1h_tokens, excluded.thinking_tokens, excluded.web_search_requests, excluded.web_fetch_requests, excluded.reported_cost, excluded.lines_added, excluded.lines_removed, excluded.title, excluded.event, excluded.has_calls)
     WHERE (
-        coalesce(excluded.output_tokens, -1), excluded.copied_from IS NULL, -forks_before(excluded.session_id),
-        coalesce(excluded.session_id, '')
+        coalesce(excluded.output_tokens, -1), excluded.copied_from IS NULL, excluded.agent_id IS NULL,
+        -forks_before(excluded.session_id), coalesce(excluded.session_id, '')
     ) > (
-        coalesce(events.output_tokens, -1), events.copied_from IS NULL, -forks_before(events.session_id),
-        coalesce(events.session_id, '')
+        coalesce(events.output_tokens, -1), events.copied_from IS NULL, events.agent_id IS NULL,
+        -forks_before(events.session_id), coalesce(events.session_id, '')
     );
     GET DIAGNOSTICS loaded = ROW_COUNT;
     DELETE FROM incoming;

@@ -70,11 +70,13 @@ class Row(NamedTuple):
     @property
     def rank(self) -> tuple[Any, ...]:
         """Of two rows with the same id, the higher ranking one is kept, whichever came first: the one with more output,
-        then an original rather than a fork's copy, then the one that says more. Equal ranks have equal facts."""
+        then an original rather than a fork's copy, then the main conversation rather than the copy that an agent on the
+        side was given, then the one that says more. Equal ranks have equal facts."""
         return rank(self.facts, self.context)
 
 
 MESSAGE, COUNTS, OUTPUT, IS_COPY = (FACTS.index(name) for name in ("message", "counts", "output_tokens", "is_copy"))
+AGENT = CONTEXT.index("agent_id")
 RANKED = slice(0, FACTS.index("bytes"))
 
 
@@ -85,6 +87,7 @@ def rank(facts: tuple[Any, ...], context: tuple[Any, ...]) -> tuple[Any, ...]:
     return (
         -1 if output is None else output,
         not facts[IS_COPY],
+        context[AGENT] is None,
         len(values) - values.count(None),
         tuple("" if value is None else str(value) for value in values),
     )

@@ -76,6 +76,11 @@ def sent() -> list[Event]:
     for n in range(18):  # the way forks used to be written, without a mark
         session = f"{n:08x}-a" if n % 2 else "ffffffff-a"
         rows.append(event(id=f"9{n // 2:031d}", session_id=session, **copied))
+    for number in range(4):  # conversations of which an agent on the side has a copy
+        main = [reply(f"main-{number}", 5, user="eve"), event(origin="human", text="Why?", user="eve")]
+        aside = {"agent_id": "acompact-1", "agent_type": "summarizer"}
+        copies = [row | aside | ({"kind": "user_context", "origin": "task"} if "origin" in row else {}) for row in main]
+        rows += [*main, *copies] if number % 2 else [*copies, *main]
     return [*sample_events(), *rows, *[event("mode", record_type="mode", user="ada") for _ in range(3)]]
 
 

@@ -58,16 +58,16 @@ BEGIN
     INSERT INTO events SELECT fresh.*, CASE WHEN event->'usage'->'iterations' IS NULL THEN 0 ELSE 1 END
     FROM (
         SELECT DISTINCT ON (id) * FROM fresh
-        ORDER BY id, coalesce(output_tokens, -1) DESC, copied_from IS NOT NULL, forks_before(session_id),
-            session_id DESC, event::text
+        ORDER BY id, coalesce(output_tokens, -1) DESC, copied_from IS NOT NULL, agent_id IS NOT NULL,
+            forks_before(session_id), session_id DESC, event::text
     ) AS fresh
     ON CONFLICT (id) DO UPDATE SET (/* names */, event, has_calls) = (/* excluded */, excluded.event, excluded.has_calls)
     WHERE (
-        coalesce(excluded.output_tokens, -1), excluded.copied_from IS NULL, -forks_before(excluded.session_id),
-        coalesce(excluded.session_id, '')
+        coalesce(excluded.output_tokens, -1), excluded.copied_from IS NULL, excluded.agent_id IS NULL,
+        -forks_before(excluded.session_id), coalesce(excluded.session_id, '')
     ) > (
-        coalesce(events.output_tokens, -1), events.copied_from IS NULL, -forks_before(events.session_id),
-        coalesce(events.session_id, '')
+        coalesce(events.output_tokens, -1), events.copied_from IS NULL, events.agent_id IS NULL,
+        -forks_before(events.session_id), coalesce(events.session_id, '')
     );
     GET DIAGNOSTICS loaded = ROW_COUNT;
     DELETE FROM incoming;
