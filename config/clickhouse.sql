@@ -49,7 +49,7 @@ CREATE TABLE event_rows (
     thinking_tokens Nullable(Int64) DEFAULT JSONExtract(event, 'usage', 'thinking_tokens', 'Nullable(Int64)'),
     web_search_requests Nullable(Int64) DEFAULT JSONExtract(event, 'usage', 'web_search_requests', 'Nullable(Int64)'),
     web_fetch_requests Nullable(Int64) DEFAULT JSONExtract(event, 'usage', 'web_fetch_requests', 'Nullable(Int64)'),
-    reported_cost Nullable(Int64) DEFAULT CAST(round(toDecimal128OrNull(JSONExtractRaw(event, 'attributes', if(kind = 'session_cost', 'total_cost_usd', 'cost_usd')), 12) * 100000000000) AS Nullable(Int64)),
+    reported_cost Nullable(Int64) DEFAULT CAST(round(toDecimal128OrNull(extract(JSONExtractRaw(event, 'attributes', if(kind = 'session_cost', 'total_cost_usd', 'cost_usd')), '^[0-9]{1,6}(?:[.][0-9]+)?(?:e-[0-9]+)?$'), 12) * 100000000000) AS Nullable(Int64)),
     lines_added Nullable(Int64) DEFAULT JSONExtract(event, 'tool', 'lines_added', 'Nullable(Int64)'),
     lines_removed Nullable(Int64) DEFAULT JSONExtract(event, 'tool', 'lines_removed', 'Nullable(Int64)'),
     title Nullable(String) DEFAULT CASE WHEN JSONExtract(event, 'kind', 'Nullable(String)') IN ('title', 'summary') OR ((JSONExtract(event, 'kind', 'Nullable(String)')) = 'user_prompt' AND (JSONExtract(event, 'origin', 'Nullable(String)')) IN ('human', 'sdk')) THEN substringUTF8(trim(JSONExtract(event, 'text', 'Nullable(String)')), 1, 160) END,

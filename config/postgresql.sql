@@ -31,6 +31,11 @@ CREATE FUNCTION mended(line text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
     ) END
 $$;
 
+-- A cost that Claude Code wrote, if it is one: anything may stand there, and must not stop the loading.
+CREATE FUNCTION dollars(told text) RETURNS decimal LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE WHEN told ~ '^[0-9]{1,6}([.][0-9]+)?(e-[0-9]+)?$' THEN CAST(told AS decimal(20, 12)) END
+$$;
+
 -- One row per event: the columns that reports use, and the event as it was sent.
 CREATE TABLE events (
     id text PRIMARY KEY,
@@ -135,8 +140,8 @@ BEGIN
     CAST(event->'usage'->>'thinking_tokens' AS bigint) AS thinking_tokens,
     CAST(event->'usage'->>'web_search_requests' AS bigint) AS web_search_requests,
     CAST(event->'usage'->>'web_fetch_requests' AS bigint) AS web_fetch_requests,
-    CAST(CAST(event->'attributes'->>(CASE event->>'kind' WHEN 'session_cost' THEN 'total_cost_usd' ELSE 'cost_usd' END)
-        AS decimal(20, 12)) * 100000000000 AS bigint) AS reported_cost,
+    CAST(dollars(event->'attributes'->>(CASE event->>'kind' WHEN 'session_cost' THEN 'total_cost_usd' ELSE 'cost_usd' END))
+        * 100000000000 AS bigint) AS reported_cost,
     CAST(event->'tool'->>'lines_added' AS bigint) AS lines_added,
     CAST(event->'tool'->>'lines_removed' AS bigint) AS lines_removed,
     CASE

@@ -69,7 +69,8 @@ def sent() -> list[Event]:
     sampled = [{"type": "message", **{key: value // 3 for key, value in usage.items()}} for _ in range(3)]
     whole = {key: 3 * (value // 3) for key, value in usage.items()}
     rows.append(reply("sampled", 0, model="claude-haiku-5-5", usage=whole | {"iterations": sampled}))
-    rows.append(reply("told", 0, attributes={"cost_usd": 0.012345678}))
+    for number, cost in enumerate([0.012345678, 0, 3, 1e-7, -1, 1e99, "free", {"in": 1}, True]):
+        rows.append(reply(f"told-{number}", 0, attributes={"cost_usd": cost}))
     rows.append(event("unknown", record_type="new-thing", user="ada"))
     rows += heard(time.time())
     copied = {"record_type": "user", "user": "ada", "project": "-work-forks", "time": "2026-03-03T00:00:00Z"}

@@ -31,6 +31,11 @@ CREATE FUNCTION mended(line text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
     ) END
 $$;
 
+-- A cost that Claude Code wrote, if it is one: anything may stand there, and must not stop the loading.
+CREATE FUNCTION dollars(told text) RETURNS decimal LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE WHEN told ~ '^[0-9]{1,6}([.][0-9]+)?(e-[0-9]+)?$' THEN CAST(told AS decimal(20, 12)) END
+$$;
+
 /* tables */
 
 -- How far a session is from the first of its line. `--fork-session` marks only the answers that it copies, so of other rows
