@@ -1,4 +1,4 @@
--- Events in ClickHouse (25.8 or newer; older ones take the table, but not all of the views): the table that the clickhouse
+-- Events in ClickHouse (26.1 or newer; older ones take the table, but not all of the views): the table that the clickhouse
 -- sink fills, the prices of models, and views that count correctly.
 --
 --     clickhouse-client --multiquery < clickhouse.sql
