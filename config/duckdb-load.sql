@@ -52,8 +52,8 @@ FROM (
     CAST(event->'usage'->>'thinking_tokens' AS bigint) AS thinking_tokens,
     CAST(event->'usage'->>'web_search_requests' AS bigint) AS web_search_requests,
     CAST(event->'usage'->>'web_fetch_requests' AS bigint) AS web_fetch_requests,
-    CAST(CAST(event->'attributes'->>(CASE event->>'kind' WHEN 'session_cost' THEN 'total_cost_usd' ELSE 'cost_usd' END)
-        AS decimal(20, 12)) * 100000000000 AS bigint) AS reported_cost,
+    CAST(dollars(event->'attributes'->>(CASE event->>'kind' WHEN 'session_cost' THEN 'total_cost_usd' ELSE 'cost_usd' END))
+        * 100000000000 AS bigint) AS reported_cost,
     CAST(event->'tool'->>'lines_added' AS bigint) AS lines_added,
     CAST(event->'tool'->>'lines_removed' AS bigint) AS lines_removed,
     CASE
@@ -64,16 +64,16 @@ FROM (
             event
         FROM (SELECT CAST(mended(line) AS JSON) AS event FROM incoming WHERE trim(line) <> '')
     )
-    ORDER BY id, coalesce(output_tokens, -1) DESC, copied_from IS NOT NULL, forks_before(session_id), session_id DESC,
-        CAST(event AS VARCHAR)
+    ORDER BY id, coalesce(output_tokens, -1) DESC, copied_from IS NOT NULL, agent_id IS NOT NULL, forks_before(session_id),
+        session_id DESC, CAST(event AS VARCHAR)
 ) AS fresh
 LEFT JOIN events AS known ON known.id = fresh.id
 WHERE known.id IS NULL OR (
-    coalesce(fresh.output_tokens, -1), fresh.copied_from IS NULL, -forks_before(fresh.session_id),
-    coalesce(fresh.session_id, '')
+    coalesce(fresh.output_tokens, -1), fresh.copied_from IS NULL, fresh.agent_id IS NULL,
+    -forks_before(fresh.session_id), coalesce(fresh.session_id, '')
 ) > (
-    coalesce(known.output_tokens, -1), known.copied_from IS NULL, -forks_before(known.session_id),
-    coalesce(known.session_id, '')
+    coalesce(known.output_tokens, -1), known.copied_from IS NULL, known.agent_id IS NULL,
+    -forks_before(known.session_id), coalesce(known.session_id, '')
 );
 DELETE FROM incoming;
 COMMIT;

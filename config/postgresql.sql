@@ -31,6 +31,11 @@ CREATE FUNCTION mended(line text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
     ) END
 $$;
 
+-- A cost that Claude Code wrote, if it is one: anything may stand there, and must not stop the loading.
+CREATE FUNCTION dollars(told text) RETURNS decimal LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE WHEN told ~ '^[0-9]{1,6}([.][0-9]+)?(e-[0-9]+)?$' THEN CAST(told AS decimal(20, 12)) END
+$$;
+
 -- One row per event: the columns that reports use, and the event as it was sent.
 CREATE TABLE events (
     id text PRIMARY KEY,
@@ -96,7 +101,7 @@ BEGIN
     ) AS named
     WHERE copied_from <> session_id
     ON CONFLICT DO NOTHING;
-    WITH found AS (SELECT mended(line)::jsonb AS event FROM incoming WHERE trim(line) <> ''),
+    WITH found AS MATERIALIZED (SELECT mended(line)::jsonb AS event FROM incoming WHERE trim(line) <> ''),
     fresh AS (
         SELECT
     event->>'id' AS id,
@@ -135,8 +140,8 @@ BEGIN
     CAST(event->'usage'->>'thinking_tokens' AS bigint) AS thinking_tokens,
     CAST(event->'usage'->>'web_search_requests' AS bigint) AS web_search_requests,
     CAST(event->'usage'->>'web_fetch_requests' AS bigint) AS web_fetch_requests,
-    CAST(CAST(event->'attributes'->>(CASE event->>'kind' WHEN 'session_cost' THEN 'total_cost_usd' ELSE 'cost_usd' END)
-        AS decimal(20, 12)) * 100000000000 AS bigint) AS reported_cost,
+    CAST(dollars(event->'attributes'->>(CASE event->>'kind' WHEN 'session_cost' THEN 'total_cost_usd' ELSE 'cost_usd' END))
+        * 100000000000 AS bigint) AS reported_cost,
     CAST(event->'tool'->>'lines_added' AS bigint) AS lines_added,
     CAST(event->'tool'->>'lines_removed' AS bigint) AS lines_removed,
     CASE
@@ -150,16 +155,16 @@ BEGIN
     INSERT INTO events SELECT fresh.*, CASE WHEN event->'usage'->'iterations' IS NULL THEN 0 ELSE 1 END
     FROM (
         SELECT DISTINCT ON (id) * FROM fresh
-        ORDER BY id, coalesce(output_tokens, -1) DESC, copied_from IS NOT NULL, forks_before(session_id),
-            session_id DESC, event::text
+        ORDER BY id, coalesce(output_tokens, -1) DESC, copied_from IS NOT NULL, agent_id IS NOT NULL,
+            forks_before(session_id), session_id DESC, event::text
     ) AS fresh
     ON CONFLICT (id) DO UPDATE SET (kind, record_type, time, day, session_id, agent_id, agent_type, copied_from, project, cwd, git_branch, host_id, host_name, user_name, client_version, origin, model, message_id, stop_reason, quality, speed, service_tier, inference_geo, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, cache_creation_5m_tokens, cache_creation_1h_tokens, thinking_tokens, web_search_requests, web_fetch_requests, reported_cost, lines_added, lines_removed, title, event, has_calls) = (excluded.kind, excluded.record_type, excluded.time, excluded.day, excluded.session_id, excluded.agent_id, excluded.agent_type, excluded.copied_from, excluded.project, excluded.cwd, excluded.git_branch, excluded.host_id, excluded.host_name, excluded.user_name, excluded.client_version, excluded.origin, excluded.model, excluded.message_id, excluded.stop_reason, excluded.quality, excluded.speed, excluded.service_tier, excluded.inference_geo, excluded.input_tokens, excluded.output_tokens, excluded.cache_read_tokens, excluded.cache_creation_tokens, excluded.cache_creation_5m_tokens, excluded.cache_creation_1h_tokens, excluded.thinking_tokens, excluded.web_search_requests, excluded.web_fetch_requests, excluded.reported_cost, excluded.lines_added, excluded.lines_removed, excluded.title, excluded.event, excluded.has_calls)
     WHERE (
-        coalesce(excluded.output_tokens, -1), excluded.copied_from IS NULL, -forks_before(excluded.session_id),
-        coalesce(excluded.session_id, '')
+        coalesce(excluded.output_tokens, -1), excluded.copied_from IS NULL, excluded.agent_id IS NULL,
+        -forks_before(excluded.session_id), coalesce(excluded.session_id, '')
     ) > (
-        coalesce(events.output_tokens, -1), events.copied_from IS NULL, -forks_before(events.session_id),
-        coalesce(events.session_id, '')
+        coalesce(events.output_tokens, -1), events.copied_from IS NULL, events.agent_id IS NULL,
+        -forks_before(events.session_id), coalesce(events.session_id, '')
     );
     GET DIAGNOSTICS loaded = ROW_COUNT;
     DELETE FROM incoming;
@@ -212,92 +217,91 @@ WHERE coalesce(output_tokens, input_tokens, cache_read_tokens, cache_creation_to
 
 -- Of the rows of a message, the one with the most output counts; among equals, one that lists its calls, then one that
 -- says how the cache was written. The earliest row says when and where the message happened. Its output is unknown if
--- every row says so.
+-- every row says so. One pass over the rows, because PostgreSQL underestimates what these conditions leave, and would
+-- join the results of several passes row by row.
 CREATE VIEW whole_messages AS
 SELECT
-    most.message, most.id AS row_id, most.model, most.speed, most.service_tier, most.inference_geo, most.reported_cost,
-    most.input_tokens, most.output_tokens, most.cache_read_tokens, most.cache_creation_tokens,
-    most.cache_creation_5m_tokens, most.cache_creation_1h_tokens, most.thinking_tokens, most.web_search_requests,
-    most.web_fetch_requests, earliest.message_id, earliest.id AS event_id, earliest.time, earliest.day,
-    earliest.session_id, earliest.agent_id, earliest.agent_type, earliest.project, earliest.host_id,
-    earliest.host_name, earliest.user_name, finals.unknown_output
+    most.id AS row_id, most.message_id, earliest.id AS event_id, earliest.time, earliest.day, earliest.session_id,
+    earliest.agent_id, earliest.agent_type, earliest.project, earliest.host_id, earliest.host_name, earliest.user_name,
+    most.model, CASE WHEN most.speed = 'fast' THEN 'fast' ELSE 'standard' END AS speed,
+    CASE WHEN most.service_tier = 'batch' THEN 5 ELSE 10 END * CASE WHEN most.inference_geo = 'us' THEN 11 ELSE 10 END
+        AS percent,
+    most.unknown_output, most.reported_cost, coalesce(most.input_tokens, 0) AS input_tokens,
+    coalesce(most.output_tokens, 0) AS output_tokens, coalesce(most.cache_read_tokens, 0) AS cache_read_tokens,
+    coalesce(most.cache_creation_tokens, 0) AS cache_creation_tokens,
+    coalesce(most.cache_creation_5m_tokens, 0) AS cache_creation_5m_tokens,
+    coalesce(most.cache_creation_1h_tokens, 0) AS cache_creation_1h_tokens,
+    coalesce(most.thinking_tokens, 0) AS thinking_tokens, coalesce(most.web_search_requests, 0) AS web_search_requests,
+    coalesce(most.web_fetch_requests, 0) AS web_fetch_requests
 FROM (
-    SELECT *, row_number() OVER (
-        PARTITION BY message
-        ORDER BY coalesce(output_tokens, -1) DESC, has_calls DESC,
-            CASE WHEN cache_creation_5m_tokens IS NULL THEN 0 ELSE 1 END DESC, id DESC
-    ) AS place
+    SELECT
+        *,
+        row_number() OVER (
+            PARTITION BY message
+            ORDER BY coalesce(output_tokens, -1) DESC, has_calls DESC,
+                CASE WHEN cache_creation_5m_tokens IS NULL THEN 0 ELSE 1 END DESC, id DESC
+        ) AS place,
+        first_value(id) OVER (
+            PARTITION BY message
+            ORDER BY coalesce(time, '9999'), CASE WHEN copied_from IS NULL THEN 0 ELSE 1 END, id
+        ) AS earliest_id,
+        min(CASE WHEN quality = 'output_tokens_unknown' THEN 1 ELSE 0 END) OVER (PARTITION BY message) AS unknown_output
     FROM message_rows
 ) AS most
-JOIN (
-    SELECT *, row_number() OVER (
-        PARTITION BY message
-        ORDER BY coalesce(time, '9999'), CASE WHEN copied_from IS NULL THEN 0 ELSE 1 END, id
-    ) AS place
-    FROM message_rows
-) AS earliest ON earliest.message = most.message AND earliest.place = 1
-JOIN (
-    SELECT
-        message,
-        min(CASE WHEN quality = 'output_tokens_unknown' THEN 1 ELSE 0 END) AS unknown_output
-    FROM message_rows GROUP BY message
-) AS finals ON finals.message = most.message
+JOIN events AS earliest ON earliest.id = most.earliest_id
 WHERE most.place = 1;
 
--- What a message is billed as: usually itself. A message that consists of several calls is billed call by call, because a
--- long prompt may cost more, provided the calls add up to its figures. The advisor's calls, which its figures do not
--- include, are billed under their own model.
-CREATE VIEW sampled_calls AS
-SELECT calls.*
-FROM event_calls AS calls
-JOIN (
-    SELECT calls.id
-    FROM event_calls AS calls JOIN events ON events.id = calls.id
-    WHERE calls.type = 'message'
-    GROUP BY calls.id
-    HAVING count(*) > 1
-        AND sum(calls.input_tokens) = max(coalesce(events.input_tokens, 0))
-        AND sum(calls.output_tokens) = max(coalesce(events.output_tokens, 0))
-        AND sum(calls.cache_read_tokens) = max(coalesce(events.cache_read_tokens, 0))
-        AND sum(calls.cache_creation_tokens) = max(coalesce(events.cache_creation_tokens, 0))
-        AND sum(calls.cache_creation_1h_tokens) = max(coalesce(events.cache_creation_1h_tokens, 0))
-) AS adding_up ON adding_up.id = calls.id
-WHERE calls.type = 'message';
+-- Events whose calls of the message's own model add up to its figures, and the first of these calls.
+CREATE VIEW sampled AS
+SELECT calls.id AS id, min(calls.place) AS first_place
+FROM event_calls AS calls JOIN events ON events.id = calls.id
+WHERE calls.type = 'message'
+GROUP BY calls.id
+HAVING count(*) > 1
+    AND sum(calls.input_tokens) = max(coalesce(events.input_tokens, 0))
+    AND sum(calls.output_tokens) = max(coalesce(events.output_tokens, 0))
+    AND sum(calls.cache_read_tokens) = max(coalesce(events.cache_read_tokens, 0))
+    AND sum(calls.cache_creation_tokens) = max(coalesce(events.cache_creation_tokens, 0))
+    AND sum(calls.cache_creation_1h_tokens) = max(coalesce(events.cache_creation_1h_tokens, 0));
+
+-- What an event that lists calls is billed as: itself, or call by call where these add up, because a long prompt may cost
+-- more; and the advisor's calls, which its figures do not include, under their own model. Null stands for the figures of
+-- the message.
+CREATE VIEW billed_calls AS
+SELECT
+    id, place, 1 AS is_advice, 1 AS messages, model, input_tokens, output_tokens, cache_read_tokens,
+    cache_creation_tokens, cache_creation_5m_tokens, cache_creation_1h_tokens, thinking_tokens, web_search_requests,
+    web_fetch_requests
+FROM event_calls WHERE type = 'advisor_message'
+UNION ALL
+SELECT
+    calls.id, calls.place, 0, CASE WHEN calls.place = first_place THEN 1 ELSE 0 END, NULL, calls.input_tokens,
+    calls.output_tokens, calls.cache_read_tokens, calls.cache_creation_tokens, calls.cache_creation_5m_tokens,
+    calls.cache_creation_1h_tokens, CASE WHEN calls.place <> first_place THEN 0 END,
+    CASE WHEN calls.place <> first_place THEN 0 END, CASE WHEN calls.place <> first_place THEN 0 END
+FROM event_calls AS calls JOIN sampled ON sampled.id = calls.id
+WHERE calls.type = 'message'
+UNION ALL
+SELECT id, 0, 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+FROM events WHERE has_calls = 1 AND id NOT IN (SELECT id FROM sampled);
 
 CREATE VIEW billed AS
 SELECT
-    whole.message, whole.row_id, 0 AS place, whole.model, 1 AS messages, unknown_output, reported_cost,
-    coalesce(input_tokens, 0) AS input_tokens, coalesce(output_tokens, 0) AS output_tokens,
-    coalesce(cache_read_tokens, 0) AS cache_read_tokens, coalesce(cache_creation_tokens, 0) AS cache_creation_tokens,
-    coalesce(cache_creation_5m_tokens, 0) AS cache_creation_5m_tokens,
-    coalesce(cache_creation_1h_tokens, 0) AS cache_creation_1h_tokens,
-    coalesce(thinking_tokens, 0) AS thinking_tokens, coalesce(web_search_requests, 0) AS web_search_requests,
-    coalesce(web_fetch_requests, 0) AS web_fetch_requests
-FROM whole_messages AS whole
-WHERE row_id NOT IN (SELECT id FROM sampled_calls)
-UNION ALL
-SELECT
-    whole.message, whole.row_id, call.place, whole.model, CASE WHEN call.is_first THEN 1 ELSE 0 END,
-    CASE WHEN call.is_first THEN whole.unknown_output ELSE 0 END,
-    CASE WHEN call.is_first THEN whole.reported_cost END,
-    call.input_tokens, call.output_tokens, call.cache_read_tokens, call.cache_creation_tokens,
-    call.cache_creation_5m_tokens, call.cache_creation_1h_tokens,
-    CASE WHEN call.is_first THEN coalesce(whole.thinking_tokens, 0) ELSE 0 END,
-    CASE WHEN call.is_first THEN coalesce(whole.web_search_requests, 0) ELSE 0 END,
-    CASE WHEN call.is_first THEN coalesce(whole.web_fetch_requests, 0) ELSE 0 END
-FROM whole_messages AS whole
-JOIN (
-    SELECT sampled_calls.*, row_number() OVER (PARTITION BY id ORDER BY place) = 1 AS is_first FROM sampled_calls
-) AS call ON call.id = whole.row_id
-UNION ALL
-SELECT
-    whole.message, whole.row_id, call.place, call.model, 1, 0, NULL,
-    call.input_tokens, call.output_tokens, call.cache_read_tokens, call.cache_creation_tokens,
-    call.cache_creation_5m_tokens, call.cache_creation_1h_tokens, call.thinking_tokens, call.web_search_requests,
-    call.web_fetch_requests
-FROM whole_messages AS whole
-JOIN event_calls AS call ON call.id = whole.row_id
-WHERE call.type = 'advisor_message';
+    whole.message_id, whole.event_id, whole.time, whole.day, whole.session_id, whole.agent_id, whole.agent_type,
+    whole.project, whole.host_id, whole.host_name, whole.user_name, whole.speed, whole.percent,
+    CASE WHEN call.is_advice = 1 THEN call.model ELSE whole.model END AS model, coalesce(call.messages, 1) AS messages,
+    CASE WHEN call.is_advice = 1 OR call.messages = 0 THEN 0 ELSE whole.unknown_output END AS unknown_output,
+    CASE WHEN call.is_advice = 1 OR call.messages = 0 THEN NULL ELSE whole.reported_cost END AS reported_cost,
+    coalesce(call.input_tokens, whole.input_tokens) AS input_tokens,
+    coalesce(call.output_tokens, whole.output_tokens) AS output_tokens,
+    coalesce(call.cache_read_tokens, whole.cache_read_tokens) AS cache_read_tokens,
+    coalesce(call.cache_creation_tokens, whole.cache_creation_tokens) AS cache_creation_tokens,
+    coalesce(call.cache_creation_5m_tokens, whole.cache_creation_5m_tokens) AS cache_creation_5m_tokens,
+    coalesce(call.cache_creation_1h_tokens, whole.cache_creation_1h_tokens) AS cache_creation_1h_tokens,
+    coalesce(call.thinking_tokens, whole.thinking_tokens) AS thinking_tokens,
+    coalesce(call.web_search_requests, whole.web_search_requests) AS web_search_requests,
+    coalesce(call.web_fetch_requests, whole.web_fetch_requests) AS web_fetch_requests
+FROM whole_messages AS whole LEFT JOIN billed_calls AS call ON call.id = whole.row_id;
 
 -- One row for each message and each call of the advisor, with its price. `cost_exact` is in hundred-thousandths of a
 -- micro-dollar: add it up, then divide. It is null if the model has no price.
@@ -324,20 +328,7 @@ SELECT
         WHEN price.model IS NOT NULL THEN 'computed'
         ELSE 'unknown'
     END AS cost_from
-FROM (
-    SELECT
-        billed.*, whole.message_id, whole.event_id, whole.time, whole.day, whole.session_id, whole.agent_id,
-        whole.agent_type, whole.project, whole.host_id, whole.host_name, whole.user_name,
-        CASE WHEN whole.speed = 'fast' THEN 'fast' ELSE 'standard' END AS speed,
-        CASE WHEN whole.service_tier = 'batch' THEN 5 ELSE 10 END
-            * CASE WHEN whole.inference_geo = 'us' THEN 11 ELSE 10 END AS percent,
-        CASE WHEN input_tokens + cache_read_tokens + cache_creation_tokens > 200000 THEN 200000 WHEN input_tokens + cache_read_tokens + cache_creation_tokens > 100000 THEN 100000 ELSE 0 END AS prompt_over
-    FROM (
-        SELECT row_id, message_id, event_id, time, day, session_id, agent_id, agent_type, project, host_id, host_name,
-            user_name, speed, service_tier, inference_geo
-        FROM whole_messages
-    ) AS whole JOIN billed ON billed.row_id = whole.row_id
-) AS usage
+FROM (SELECT *, CASE WHEN input_tokens + cache_read_tokens + cache_creation_tokens > 200000 THEN 200000 WHEN input_tokens + cache_read_tokens + cache_creation_tokens > 100000 THEN 100000 ELSE 0 END AS prompt_over FROM billed) AS usage
 LEFT JOIN price_names AS known ON known.name = usage.model
 LEFT JOIN prices AS price
     ON price.model = known.model AND price.speed = usage.speed AND price.prompt_over = usage.prompt_over

@@ -64,6 +64,7 @@ class Row(NamedTuple):
 
 
 MESSAGE, COUNTS, OUTPUT, IS_COPY = (FACTS.index(name) for name in ("message", "counts", "output_tokens", "is_copy"))
+AGENT = CONTEXT.index("agent_id")
 RANKED = slice(0, FACTS.index("bytes"))
 
 
@@ -74,12 +75,14 @@ def message_of(facts: tuple[Any, ...]) -> str | None:
 
 def rank(facts: tuple[Any, ...], context: tuple[Any, ...]) -> tuple[Any, ...]:
     """Of two rows with the same id, the higher ranking one is kept, whichever came first: the one with more output,
-    then an original rather than a fork's copy, then the one that says more. Equal ranks have equal facts."""
+    then an original rather than a fork's copy, then the main conversation rather than the copy that an agent on the
+    side was given, then the one that says more. Equal ranks have equal facts."""
     values = (*facts[RANKED], *context)
     output = facts[OUTPUT]
     return (
         -1 if output is None else output,
         not facts[IS_COPY],
+        context[AGENT] is None,
         len(values) - values.count(None),
         tuple("" if value is None else str(value) for value in values),
     )

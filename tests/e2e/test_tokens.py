@@ -133,3 +133,15 @@ def test_every_response_of_a_paused_and_resumed_message_is_added(home: Home) -> 
     assert totals["input_tokens"] == 2 * usage(0)["input_tokens"]
     assert totals["cache_read_tokens"] == 2 * usage(0)["cache_read_input_tokens"]
     assert totals["cache_creation_tokens"] == 2 * usage(0)["cache_creation_input_tokens"]
+
+
+def test_a_conversation_stays_with_the_main_agent_when_another_is_given_a_copy(home: Home) -> None:
+    """An agent that Claude Code starts on the side, for a summary, has the whole conversation in its own file."""
+    session = home.session()
+    written = [session.prompt("Why?"), session.reply(tokens=90)]
+    aside = session.subagent("acompact-0123456789abcdef", meta={"agentType": "summarizer"})
+    aside.records({**record, "isSidechain": True, "agentId": aside.agent_id} for record in written)
+    aside.reply("A summary", tokens=5)
+    reported(home, **SMALL_BATCHES)
+    found = json.loads(Agent(home).run("report", "--by", "agent", "--json").stdout)["rows"]
+    assert {row["agent"]: row["output_tokens"] for row in found} == {"main": 90, "summarizer": 5}

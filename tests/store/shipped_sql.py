@@ -124,6 +124,7 @@ def clickhouse_column(told: str, name: str) -> str:
     if name == "reported_cost":
         # From raw text straight to a decimal, because a binary fraction would not be exact.
         found = "JSONExtractRaw(event, 'attributes', if(kind = 'session_cost', 'total_cost_usd', 'cost_usd'))"
+        found = f"extract({found}, '^[0-9]{{1,6}}(?:[.][0-9]+)?(?:e-[0-9]+)?$')"
         told = f"CAST(round(toDecimal128OrNull({found}, 12) * 100000000000) AS Nullable(Int64))"
     else:
         told = in_json(told, kind).replace("substr(trim", "substringUTF8(trim")

@@ -15,7 +15,8 @@ import shutil
 import subprocess
 import tempfile
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ from collector.store.writer import Writer
 from tests.engines import ask_chdb as chdb
 from tests.flow.event_schema import json_schema
 from tests.store.sample_set import SAMPLE, sample_events
-from tests.store.samples import Event, event, reply, row_of
+from tests.store.samples import Event, event, lines, reply, row_of
 from tests.store.shipped_sql import CONFIG, FILES, shipped
 
 jsonschema = pytest.importorskip("jsonschema")
@@ -68,13 +69,19 @@ def sent() -> list[Event]:
     sampled = [{"type": "message", **{key: value // 3 for key, value in usage.items()}} for _ in range(3)]
     whole = {key: 3 * (value // 3) for key, value in usage.items()}
     rows.append(reply("sampled", 0, model="claude-haiku-5-5", usage=whole | {"iterations": sampled}))
-    rows.append(reply("told", 0, attributes={"cost_usd": 0.012345678}))
+    for number, cost in enumerate([0.012345678, 0, 3, 1e-7, -1, 1e99, "free", {"in": 1}, True]):
+        rows.append(reply(f"told-{number}", 0, attributes={"cost_usd": cost}))
     rows.append(event("unknown", record_type="new-thing", user="ada"))
     rows += heard(time.time())
     copied = {"record_type": "user", "user": "ada", "project": "-work-forks", "time": "2026-03-03T00:00:00Z"}
     for n in range(18):  # the way forks used to be written, without a mark
         session = f"{n:08x}-a" if n % 2 else "ffffffff-a"
         rows.append(event(id=f"9{n // 2:031d}", session_id=session, **copied))
+    for number in range(4):  # conversations of which an agent on the side has a copy
+        main = [reply(f"main-{number}", 5, user="eve"), event(origin="human", text="Why?", user="eve")]
+        aside = {"agent_id": "acompact-1", "agent_type": "summarizer"}
+        copies = [row | aside | ({"kind": "user_context", "origin": "task"} if "origin" in row else {}) for row in main]
+        rows += [*main, *copies] if number % 2 else [*copies, *main]
     return [*sample_events(), *rows, *[event("mode", record_type="mode", user="ada") for _ in range(3)]]
 
 
@@ -223,25 +230,68 @@ def ask_clickhouse(folder: Path, lines: list[str]) -> tuple[Answers, str]:
 
 
 def ask_postgresql(folder: Path, lines: list[str]) -> tuple[Answers, str]:
+    (folder / "lines.ndjson").write_text("\n".join(lines) + "\n")
+    with postgresql() as server:
+        for _ in range(2):
+            server.load(folder / "lines.ndjson")
+        answers = {name: server.rows(text) for name, text in asked().items()}
+        ((text,),) = server.rows("SELECT event->>'text' FROM events WHERE user_name = 'hard';")
+    return answers, text
+
+
+@pytest.mark.engines
+def test_postgresql_does_work_in_proportion_to_the_events(tmp_path: Path) -> None:
+    """Loading parsed each line once per column, and the views compared every message with every other."""
+    advice = [{"type": "advisor_message", "model": "claude-opus-4-5", "output_tokens": 7}]
+    events = [
+        reply(
+            f"m-{number}",
+            output,
+            usage={"input_tokens": 10, "output_tokens": output} | ({} if number % 20 else {"iterations": advice}),
+        )
+        for number in range(500)
+        for output in (3, 9)
+    ]
+    (tmp_path / "lines.ndjson").write_bytes(lines(events))
+    with postgresql() as server:
+        server.psql("-c", "CREATE SEQUENCE parsed", "-c", COUNTING)
+        server.load(tmp_path / "lines.ndjson")
+        ((parsed,),) = server.rows("SELECT last_value FROM parsed")
+        server.psql("-c", "ANALYZE")
+        statement = "SELECT count(cost_exact) FROM messages"
+        assert server.rows(statement) == [(525,)]
+        (plan,) = json.loads(server.psql("-A", "-t", "-c", f"EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) {statement}"))
+    assert parsed <= 2 * len(events)
+    assert handled(plan["Plan"]) <= 300 * len(events)  # the hundred prices of a model are compared, too
+
+
+COUNTING = """
+CREATE OR REPLACE FUNCTION mended(line text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS
+'BEGIN PERFORM nextval(''parsed''); RETURN line; END'
+"""
+
+
+def handled(plan: dict[str, Any]) -> int:
+    """How many rows a query passed on or compared, in all its steps."""
+    rows = plan["Actual Rows"] + plan.get("Rows Removed by Filter", 0) + plan.get("Rows Removed by Join Filter", 0)
+    return int(plan["Actual Loops"] * rows) + sum(map(handled, plan.get("Plans", ())))
+
+
+@contextmanager
+def postgresql() -> Iterator[Server]:
+    """A PostgreSQL with the shipped tables, views and prices."""
     programs = sorted(Path("/usr/lib/postgresql").glob("*/bin")) or [Path(shutil.which("initdb") or "").parent]
     if not (programs[-1] / "initdb").exists():
         pytest.skip("PostgreSQL is not installed")
-    (folder / "lines.ndjson").write_text("\n".join(lines) + "\n")
     with tempfile.TemporaryDirectory(prefix="collector-pg-", dir="/tmp") as directory:
         server = Server(programs[-1], Path(directory))
         try:
             server.start()
             for name in ("postgresql.sql", "prices.sql"):
                 server.psql("-f", str(CONFIG / name))
-            (load,) = re.findall(r'-c "(\\copy .*)"$', (CONFIG / "postgresql.sql").read_text(), re.MULTILINE)
-            for _ in range(2):
-                server.psql("-c", load.replace("events.ndjson", str(folder / "lines.ndjson")))
-                server.psql("-c", "select load_events()")
-            answers = {name: server.rows(text) for name, text in asked().items()}
-            ((text,),) = server.rows("SELECT event->>'text' FROM events WHERE user_name = 'hard';")
+            yield server
         finally:
             server.stop()
-    return answers, text
 
 
 class Server:
@@ -278,6 +328,12 @@ class Server:
         ended = subprocess.run([*command, "-d", "postgres", *arguments], capture_output=True, text=True, check=False)
         assert ended.returncode == 0, ended.stderr
         return ended.stdout
+
+    def load(self, file: Path) -> None:
+        """Loads events as the shipped file says."""
+        (load,) = re.findall(r'-c "(\\copy .*)"$', (CONFIG / "postgresql.sql").read_text(), re.MULTILINE)
+        self.psql("-c", load.replace("events.ndjson", str(file)))
+        self.psql("-c", "select load_events()")
 
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
         """The rows of a statement, with JSON types."""

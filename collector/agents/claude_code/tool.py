@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from collector.agents.claude_code.free_values import binary_key, name_of, omit, plain, together
+from collector.agents.claude_code.usage import LARGEST
 
 # Inputs of the call, so they are in the tool_call event already; and whole files before an edit, or after one of a
 # notebook.
@@ -151,7 +152,7 @@ def is_image(result: dict[str, Any]) -> bool:
 def put_number(tool: dict[str, Any], key: str, value: Any) -> bool:
     """Stores a number or boolean that has a field of its own; returns whether it has one."""
     kind = type(value)
-    if key in NUMBERS and kind is not bool:
+    if key in NUMBERS and kind is not bool and 0 <= value < LARGEST:
         tool["duration_ms"] = value * NUMBERS[key]
     elif key == "interrupted" and kind is bool:
         tool["interrupted"] = value

@@ -25,6 +25,7 @@ NESTED = {
 }
 WORDS = frozenset({"service_tier", "speed", "inference_geo"})
 NOTHING = frozenset({"", "not_available"})
+LARGEST = 2**53  # what is larger is no count, and a database with 64 bits for it would refuse the event
 SYNTHETIC = "<synthetic>"
 MESSAGE = "message"
 
@@ -57,12 +58,12 @@ def counts_of(found: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     rest: dict[str, Any] = {}
     for key, value in found.items():
         kind = type(value)
-        if kind is int and key in COUNTS and value >= 0:
+        if kind is int and key in COUNTS and 0 <= value < LARGEST:
             usage[COUNTS[key]] = value
         elif kind is dict and key in NESTED:
             names = NESTED[key]
             for inner, count in value.items():
-                if type(count) is int and inner in names and count >= 0:
+                if type(count) is int and inner in names and 0 <= count < LARGEST:
                     usage[names[inner]] = count
                 elif count is not None:
                     rest.setdefault(key, {})[inner] = count

@@ -201,6 +201,14 @@ def test_seconds_become_milliseconds() -> None:
     assert tool("tool_result_web_search")["duration_ms"] == 3500
 
 
+@pytest.mark.parametrize("number", [1e300, 2**70, -4])
+def test_what_cannot_be_a_duration_is_kept_as_a_detail(number: float) -> None:
+    """A database could not turn it into a column, and every query over tool calls would fail."""
+    made = normalized(tool_result("odd duration", "ok", {"durationMs": number}))
+    assert "duration_ms" not in made["tool"]
+    assert made["tool"]["details"] == {"duration_ms": number}
+
+
 def test_a_result_names_its_tool_if_the_call_was_seen() -> None:
     where = context()
     assert "name" not in normalized(ALL_RECORDS["tool_result_bash"], where)["tool"]

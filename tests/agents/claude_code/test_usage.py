@@ -198,3 +198,16 @@ def test_counts_of_the_wrong_type_are_kept_as_attributes() -> None:
         "cache_creation": [],
         "new_tokens": 4,
     }
+
+
+@pytest.mark.parametrize("number", [2**53, 2**63, 10**30])
+def test_a_number_too_large_for_a_count_is_not_sent_as_one(number: int) -> None:
+    """A database with 64 bits for a column could not load the event, nor any other in the same statement."""
+    counted = usage(number)
+    counted["cache_creation"]["ephemeral_5m_input_tokens"] = number
+    made = normalized(assistant("too large", [], usage=counted))
+    assert made["usage"].keys() & {"output_tokens", "cache_creation_5m_tokens"} == set()
+    assert made["attributes"]["usage_rest"] == {
+        "output_tokens": number,
+        "cache_creation": {"ephemeral_5m_input_tokens": number},
+    }

@@ -1,4 +1,4 @@
--- Events in ClickHouse (25.8 or newer; older ones take the table, but not all of the views): the table that the clickhouse
+-- Events in ClickHouse (26.1 or newer; older ones take the table, but not all of the views): the table that the clickhouse
 -- sink fills, the prices of models, and views that count correctly.
 --
 --     clickhouse-client --multiquery < clickhouse.sql
@@ -20,8 +20,9 @@ CREATE TABLE event_rows (
 /* clickhouse columns */
     has_calls UInt8 DEFAULT JSONHas(event, 'usage', 'iterations'),
     happened DateTime64(3, 'UTC') DEFAULT parseDateTime64BestEffortOrZero(coalesce(time, ''), 3, 'UTC') CODEC(Delta, ZSTD),
-    version UInt64 DEFAULT bitShiftLeft(2 * toUInt64(coalesce(output_tokens, -1) + 1) + if(copied_from IS NULL, 1, 0), 32)
-        + reinterpretAsUInt32(reverse(unhex(substring(coalesce(session_id, ''), 1, 8)))),
+    version UInt64 DEFAULT bitShiftLeft(
+        4 * toUInt64(coalesce(output_tokens, -1) + 1) + if(copied_from IS NULL, 2, 0) + if(agent_id IS NULL, 1, 0), 32
+    ) + reinterpretAsUInt32(reverse(unhex(substring(coalesce(session_id, ''), 1, 8)))),
     INDEX by_time happened TYPE minmax GRANULARITY 4,
     INDEX by_session session_id TYPE bloom_filter GRANULARITY 4
 )

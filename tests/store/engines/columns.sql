@@ -34,8 +34,8 @@
     CAST(event->'usage'->>'thinking_tokens' AS bigint) AS thinking_tokens,
     CAST(event->'usage'->>'web_search_requests' AS bigint) AS web_search_requests,
     CAST(event->'usage'->>'web_fetch_requests' AS bigint) AS web_fetch_requests,
-    CAST(CAST(event->'attributes'->>(CASE event->>'kind' WHEN 'session_cost' THEN 'total_cost_usd' ELSE 'cost_usd' END)
-        AS decimal(20, 12)) * 100000000000 AS bigint) AS reported_cost,
+    CAST(dollars(event->'attributes'->>(CASE event->>'kind' WHEN 'session_cost' THEN 'total_cost_usd' ELSE 'cost_usd' END))
+        * 100000000000 AS bigint) AS reported_cost,
     CAST(event->'tool'->>'lines_added' AS bigint) AS lines_added,
     CAST(event->'tool'->>'lines_removed' AS bigint) AS lines_removed,
     CASE

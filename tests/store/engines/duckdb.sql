@@ -27,6 +27,10 @@ CREATE MACRO mended(line) AS CASE WHEN json_valid(line) THEN line ELSE replace(
     chr(1), '\\'
 ) END;
 
+-- A cost that Claude Code wrote, if it is one: anything may stand there, and must not stop the loading.
+CREATE MACRO dollars(told) AS
+    CASE WHEN told ~ '^[0-9]{1,6}([.][0-9]+)?(e-[0-9]+)?$' THEN CAST(told AS decimal(20, 12)) END;
+
 /* tables */
 
 -- How far a session is from the first of its line. `--fork-session` marks only the answers that it copies, so of other rows

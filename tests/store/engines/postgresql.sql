@@ -31,6 +31,11 @@ CREATE FUNCTION mended(line text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
     ) END
 $$;
 
+-- A cost that Claude Code wrote, if it is one: anything may stand there, and must not stop the loading.
+CREATE FUNCTION dollars(told text) RETURNS decimal LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE WHEN told ~ '^[0-9]{1,6}([.][0-9]+)?(e-[0-9]+)?$' THEN CAST(told AS decimal(20, 12)) END
+$$;
+
 /* tables */
 
 -- How far a session is from the first of its line. `--fork-session` marks only the answers that it copies, so of other rows
@@ -48,7 +53,7 @@ BEGIN
     ) AS named
     WHERE copied_from <> session_id
     ON CONFLICT DO NOTHING;
-    WITH found AS (SELECT mended(line)::jsonb AS event FROM incoming WHERE trim(line) <> ''),
+    WITH found AS MATERIALIZED (SELECT mended(line)::jsonb AS event FROM incoming WHERE trim(line) <> ''),
     fresh AS (
         SELECT
 /* columns */,
@@ -58,16 +63,16 @@ BEGIN
     INSERT INTO events SELECT fresh.*, CASE WHEN event->'usage'->'iterations' IS NULL THEN 0 ELSE 1 END
     FROM (
         SELECT DISTINCT ON (id) * FROM fresh
-        ORDER BY id, coalesce(output_tokens, -1) DESC, copied_from IS NOT NULL, forks_before(session_id),
-            session_id DESC, event::text
+        ORDER BY id, coalesce(output_tokens, -1) DESC, copied_from IS NOT NULL, agent_id IS NOT NULL,
+            forks_before(session_id), session_id DESC, event::text
     ) AS fresh
     ON CONFLICT (id) DO UPDATE SET (/* names */, event, has_calls) = (/* excluded */, excluded.event, excluded.has_calls)
     WHERE (
-        coalesce(excluded.output_tokens, -1), excluded.copied_from IS NULL, -forks_before(excluded.session_id),
-        coalesce(excluded.session_id, '')
+        coalesce(excluded.output_tokens, -1), excluded.copied_from IS NULL, excluded.agent_id IS NULL,
+        -forks_before(excluded.session_id), coalesce(excluded.session_id, '')
     ) > (
-        coalesce(events.output_tokens, -1), events.copied_from IS NULL, -forks_before(events.session_id),
-        coalesce(events.session_id, '')
+        coalesce(events.output_tokens, -1), events.copied_from IS NULL, events.agent_id IS NULL,
+        -forks_before(events.session_id), coalesce(events.session_id, '')
     );
     GET DIAGNOSTICS loaded = ROW_COUNT;
     DELETE FROM incoming;
