@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import ipaddress
+import os
 import re
 import secrets
 from collections.abc import Callable
@@ -28,6 +29,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from collector.store.pages.peer import user_at
 
 LARGEST_SIGN_IN = 4096
+MAY_USE_TICKETS = {"", "0", str(os.geteuid())}  # unknown, root, or whoever runs this
 OPEN = "/static/"  # style and script of the sign-in; the same for everybody
 HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -53,7 +55,8 @@ class Door:
         self._ticket = b""
 
     def ticket(self) -> str:
-        """A token that works once: everybody on the machine can see the command line that starts a browser."""
+        """A token that works once, for the user who runs this: everybody on the machine can see the command line that
+        starts a browser, and could be faster than it."""
         made = secrets.token_urlsafe(32)
         self._ticket = made.encode()
         return made
@@ -93,7 +96,7 @@ class Door:
         place = path + (f"?{urlencode(rest)}" if rest else "")
         if path == "/sign-in":  # there is no page, but a browser shows this address after a wrong token
             place = request.query_params.get("to", "/")
-        if given is not None and self._is_right(given):
+        if given is not None and self._is_right(given, request):
             return self._let_in(request, place)
         if self._has_cookie(request):
             return None
@@ -110,12 +113,12 @@ class Door:
             return Response(status_code=400)  # nobody reads it
         given = parse_qs(body.decode("ascii", "replace")).get("token", [""])[0]
         place = request.query_params.get("to", "/")
-        if self._is_right(given.strip()):
+        if self._is_right(given.strip(), request):
             return self._let_in(request, place)
         return self._sign_in("Wrong token.", place)
 
-    def _is_right(self, given: str) -> bool:
-        if self._ticket and hmac.compare_digest(given.encode(), self._ticket):
+    def _is_right(self, given: str, request: Request) -> bool:
+        if self._ticket and hmac.compare_digest(given.encode(), self._ticket) and _user(request) in MAY_USE_TICKETS:
             self._ticket = b""
             return True
         return hmac.compare_digest(given.encode(), self._token)
@@ -133,8 +136,7 @@ class Door:
     def _cookie_for(self, request: Request) -> str:
         """A cookie for the user of this machine who brought the token: a browser gives its cookies to whatever listens
         on any port of the same address, and another port may be somebody else's."""
-        user = user_at(request.client, request.scope.get("server"))
-        return hmac.new(self._token, b"collector pages " + user.encode(), hashlib.sha256).hexdigest()
+        return hmac.new(self._token, b"collector pages " + _user(request).encode(), hashlib.sha256).hexdigest()
 
     def _is_known(self, host: str) -> bool:
         """Whether a Host header is an address, or a name of ours, and nothing more than that and a port."""
@@ -155,6 +157,10 @@ def _is_same_origin(scheme: str, headers: Headers) -> bool:
         return False
     is_foreign = headers.get("sec-fetch-site", "none") in {"cross-site", "same-site"}
     return not is_foreign or headers.get("sec-fetch-mode") == "navigate"
+
+
+def _user(request: Request) -> str:
+    return user_at(request.client, request.scope.get("server"))
 
 
 def _name(request: Request) -> str:
