@@ -21,6 +21,7 @@ __all__ = ["CONTEXT", "FACTS", "MAX_TOOLS", "NOT_JSON", "Rejected", "Row", "from
 
 NOT_JSON = "not valid JSON"
 MAX_TITLE_CHARACTERS = 160
+LARGEST_MOMENT = 2**53  # in milliseconds
 
 # Who and where: the same for hundreds of events, so it is stored once.
 CONTEXT = (
@@ -145,7 +146,7 @@ def _row(event: dict[str, Any], body: bytes) -> Row:
         1 if copied_from is not None else None,
         billed_calls(model, figures, iterations) if counts and iterations else None,
         reported_cost(attributes.get("total_cost_usd" if kind == "session_cost" else "cost_usd")),
-        count(attributes.get("start_time")) if kind == "session_cost" else None,
+        count(attributes.get("start_time"), LARGEST_MOMENT) if kind == "session_cost" else None,
         *_lines(get("tool")),
         *(_title(kind, event), _redactions(get("redactions")), len(body)),
     )
