@@ -22,6 +22,7 @@ __all__ = ["CONTEXT", "FACTS", "MAX_TOOLS", "NOT_JSON", "Rejected", "Row", "from
 NOT_JSON = "not valid JSON"
 MAX_TITLE_CHARACTERS = 160
 LARGEST_MOMENT = 2**53  # in milliseconds
+LARGEST_CACHED = 16_384  # bytes of an event whose context is cached
 
 # Who and where: the same for hundreds of events, so it is stored once.
 CONTEXT = (
@@ -125,6 +126,7 @@ def _row(event: dict[str, Any], body: bytes) -> Row:
     copied_from = _copied_from(attributes, get("session_id")) if attributes else None
     labels = get("labels")
     context = _context(
+        len(body),
         *(get("session_id"), get("agent_id"), get("agent_type"), copied_from, get("project"), get("cwd")),
         *(get("git_branch"), host.get("id"), host.get("name"), get("user"), get("root")),
         *(client.get("version"), client.get("entrypoint")),
@@ -179,10 +181,11 @@ def _lines(tool: Any) -> tuple[int | None, int | None]:
     return count(tool.get("lines_added")), count(tool.get("lines_removed"))
 
 
-def _context(*values: Any) -> tuple[str | None, ...]:
-    """Who and where. Hundreds of events share the same, so results are cached."""
+def _context(size: int, *values: Any) -> tuple[str | None, ...]:
+    """Who and where. Hundreds of events share the same, so results are cached, except those of large events: any of
+    these values may be what makes one large."""
     try:
-        return _labels(*values)
+        return (_labels if size <= LARGEST_CACHED else _labels.__wrapped__)(*values)
     except TypeError:  # something that cannot be a label, such as a list
         return tuple(map(label, values))
 
