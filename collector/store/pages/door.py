@@ -12,6 +12,7 @@ of no use: it is only good for the user who brought the token.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 import ipaddress
@@ -29,6 +30,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from collector.store.pages.peer import user_at
 
 LARGEST_SIGN_IN = 4096
+SIGN_IN_SECONDS = 10.0  # for the body of a sign-in to arrive
 MAY_USE_TICKETS = {"", "0", str(os.geteuid())}  # unknown, root, or whoever runs this
 OPEN = "/static/"  # style and script of the sign-in; the same for everybody
 HEADERS = {
@@ -47,11 +49,19 @@ _host = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[\w.-]+)(?::\d{1,5})?", re.ASCII)
 class Door:
     """An ASGI application in front of another one; `names` are host names that it answers to besides IP addresses."""
 
-    def __init__(self, behind: ASGIApp, sign_in: SignIn, token: str, names: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        behind: ASGIApp,
+        sign_in: SignIn,
+        token: str,
+        names: frozenset[str] = frozenset(),
+        patience: float = SIGN_IN_SECONDS,
+    ) -> None:
         self._behind = behind
         self._sign_in = sign_in
         self._token = token.encode()
         self._names = frozenset(name.lower() for name in names) | {"localhost"}
+        self._patience = patience
         self._ticket = b""
 
     def ticket(self) -> str:
@@ -105,10 +115,13 @@ class Door:
     async def _take_token(self, request: Request) -> Response:
         body = b""
         try:
-            async for chunk in request.stream():
-                body += chunk
-                if len(body) > LARGEST_SIGN_IN:
-                    return PlainTextResponse("That is not a token.", 413)
+            async with asyncio.timeout(self._patience):  # anybody may send this, and connections are few
+                async for chunk in request.stream():
+                    body += chunk
+                    if len(body) > LARGEST_SIGN_IN:
+                        return PlainTextResponse("That is not a token.", 413)
+        except TimeoutError:
+            return PlainTextResponse("The token did not arrive in time. Try again.", 408)
         except ClientDisconnect:
             return Response(status_code=400)  # nobody reads it
         given = parse_qs(body.decode("ascii", "replace")).get("token", [""])[0]
