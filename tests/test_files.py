@@ -230,3 +230,16 @@ def test_root_does_not_chown_a_file_that_is_hard_linked_elsewhere(tmp_path: Path
     os.link(victim, place / "state.json.lock")
     with lock(place / "state.json", "scan"):
         assert victim.stat().st_uid == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make what belongs to others")
+def test_root_does_not_chown_what_a_user_has_linked_to_as_the_store(tmp_path: Path) -> None:
+    home, victim = Home(tmp_path), tmp_path / "shadow"
+    home.session().prompt("hello")
+    victim.write_text("root:*:20000::::::\n")
+    os.chown(home.path, 65534, 65534)
+    (home.path / "events.db").symlink_to(victim)
+    agent = Agent(home, environment={"COLLECTOR_STORE__DATABASE": str(home.path / "events.db")} | FEW_RULES)
+    result = agent.scan("--max-wait", "0")
+    assert "file is not a database" in result.stderr
+    assert victim.stat().st_uid == 0

@@ -6,8 +6,6 @@ report says what it leaves out: rows beyond the limit, columns that do not fit, 
 
 from __future__ import annotations
 
-import csv
-import sys
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -17,7 +15,7 @@ import typer
 from rich.console import Console
 
 from collector.cli.options import AsJson, Config, Database, Project, Since, Until, day_of, key_of_project
-from collector.cli.tables import Column, bars, shown
+from collector.cli.tables import Column, bars, print_csv, shown
 from collector.cli.which_agent import store_here
 from collector.log import counted, printable, tame_json
 from collector.store import prices, queries, tool_use
@@ -115,7 +113,8 @@ def report(
     if json:
         typer.echo(tame_json(summary, indent=2))
     elif as_csv:
-        _print_csv(rows)
+        if rows:
+            print_csv(rows[0], map(dict.values, rows))
     elif by is None:
         _overview(summary, selection, _console(), limit, is_cost=cost)
     else:
@@ -221,11 +220,4 @@ def _doubts(rows: list[dict[str, Any]], *, is_cost: bool) -> list[str]:
 def _console() -> Console:
     terminal = Console(highlight=False)
     width = max(terminal.width, LEAST_WIDTH) if terminal.is_terminal else PIPE_WIDTH
-    return Console(width=width, highlight=False)
-
-
-def _print_csv(rows: list[dict[str, Any]]) -> None:
-    if rows:
-        writer = csv.DictWriter(sys.stdout, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    return Console(width=width, highlight=False, markup=False)  # in the name of a model, [/b] is no markup

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import sys
 from collections.abc import Iterator
 from contextlib import closing
@@ -146,14 +145,14 @@ def sql(
 
     Example: collector store sql "SELECT model, sum(output_tokens) FROM messages GROUP BY 1"
     """
+    from collector.cli.tables import print_csv
     from collector.store import prices as price_table
     from collector.store.asking import ask
 
     chosen, path = store_here(config, database)
     answer = ask(path, statement, prices=price_table.load(chosen.store.prices), seconds=seconds)
     if as_csv:
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerows([answer.columns, *answer.rows])
+        print_csv(answer.columns, answer.rows)
     else:
         for row in answer.objects:
             typer.echo(tame_json(row))

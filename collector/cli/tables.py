@@ -1,4 +1,4 @@
-"""Tables for people: figures right-aligned, names left-aligned, and no word split.
+"""Tables for people: figures right-aligned, names left-aligned, and no word split. Also as CSV.
 
 In: columns, rows, the available width. Out: a table on the console, and notes on what did not fit, to print below it.
 If the columns are too wide together, the least important ones are left out and titles are cut; if a row is still too
@@ -7,6 +7,9 @@ wide, the terminal may wrap it, but no cell is broken.
 
 from __future__ import annotations
 
+import csv
+import sys
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from rich.console import Console
@@ -14,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from collector.log import printable
+from collector.store.asking import plain
 from collector.store.prices import amount
 
 BAR_WIDTH = 24
@@ -79,6 +83,13 @@ def shown(
     Console(file=console.file, width=max(console.width, needed), highlight=False).print(table, soft_wrap=False)
     console.print()
     return [f"Not shown, too narrow a terminal: {', '.join(reversed(left_out))}."] if left_out else []
+
+
+def print_csv(heading: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
+    """Prints CSV as it is, except that on a terminal, control characters that would move the cursor are escaped."""
+    tame = printable if sys.stdout.isatty() else str
+    cells = ([tame(value) if isinstance(value, str) else plain(value) for value in row] for row in (heading, *rows))
+    csv.writer(sys.stdout, lineterminator="\n").writerows(cells)
 
 
 def bars(values: list[int]) -> list[str]:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 from collector import settings as configuration
 from collector.agents.registry import AGENTS
@@ -36,6 +38,7 @@ from collector.way_out import make_redactor
 
 LITTLE_ROOM, NO_ROOM = 200_000_000, 20_000_000
 OTHERS, WRITABLE = 0o077, 0o022
+IN_ANYBODYS_HANDS = stat.S_IWOTH | stat.S_ISVTX  # in a sticky directory, such as /tmp, nobody can replace a file
 DAYS_OF_WARNING = 5
 NO_START = "Fix this: the agent will not start with this configuration."
 Step = Callable[[Settings, Findings], Iterator[Check]]
@@ -137,6 +140,11 @@ def _open_to_others(settings: Settings) -> Iterator[Check]:
     for path in (state, state.with_name("installation.json"), quarantine_of(settings).path, settings.database_path):
         if path.exists() and path.stat().st_mode & OTHERS:
             yield Check("state", "warn", f"others can read {path}", f"chmod 600 {path}")
+    for file in map(Path, settings.origins.files):
+        for path in (file, file.parent):
+            if path.stat().st_mode & IN_ANYBODYS_HANDS == stat.S_IWOTH:
+                finding = f"anybody can write to {path}, and so decide what is sent where"
+                yield Check("configuration", "warn", finding, f"chmod o-w {path}")
 
 
 def _sweep(settings: Settings, found: Findings) -> Iterator[Check]:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from collector.store.database import StoreError, open_to_read
+from collector.store.packing import Packer
 from collector.store.prices import PriceTable
 
 SECONDS, ROWS = 20.0, 100_000
@@ -86,6 +87,8 @@ def _answered(
         connection.execute("PRAGMA query_only = ON")
         # Sorting and grouping happen in memory: without a limit, a query took 2 GB in five seconds.
         connection.execute(f"PRAGMA hard_heap_limit = {HEAP}")
+        # Unpacking takes memory that SQLite does not count, and what a statement unpacks need not come from the store.
+        connection.create_function("unpacked", 1, Packer(connection, LONGEST).unpacked, deterministic=True)
         connection.set_authorizer(_is_allowed)
         try:
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)

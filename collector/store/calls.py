@@ -22,7 +22,7 @@ USAGE = (
 ADVISOR, SAMPLED = "advisor_message", "message"
 MAX_ITERATIONS = 1000
 UNITS_A_DOLLAR = 10**11  # see prices.py
-LARGEST_COUNT = 2**53
+LARGEST_COUNT = 10**10  # no real one comes near it, and SQLite can add up 900 million of them
 MAX_LABEL_CHARACTERS = 512
 
 Figures = tuple[int | None, ...]
@@ -84,6 +84,6 @@ def label(value: Any) -> str | None:
     return value[:MAX_LABEL_CHARACTERS] if type(value) is str else None
 
 
-def count(value: Any) -> int | None:
+def count(value: Any, most: int = LARGEST_COUNT) -> int | None:
     """A count for a column; None for anything that is not one."""
-    return value if type(value) is int and 0 <= value < LARGEST_COUNT else None
+    return value if type(value) is int and 0 <= value < most else None

@@ -77,9 +77,7 @@ def open_to_write(
     """Opens the database for writing, with these prices; creates or upgrades it if need be. Raises StoreError."""
     try:
         make_private_directory(path.parent)
-        descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-        leave_to_owner(descriptor, path.parent)
-        os.close(descriptor)
+        _make_file(path)
     except OSError as error:
         raise StoreError(
             f"Cannot open the store {path}: {error.strerror}. "
@@ -105,6 +103,18 @@ def open_to_write(
         return connection
     except sqlite3.Error as error:
         raise StoreError(_explained(path, error)) from error
+
+
+def _make_file(path: Path) -> None:
+    """Creates the file, unless it exists; it may be a link to another disk."""
+    flags = os.O_CREAT | os.O_RDWR | os.O_CLOEXEC
+    try:
+        descriptor = os.open(path, flags | os.O_EXCL, 0o600)
+        # Only what was created here: behind a link, root would give somebody's file to whoever put the link there.
+        leave_to_owner(descriptor, path.parent)
+    except FileExistsError:
+        descriptor = os.open(path, flags, 0o600)
+    os.close(descriptor)
 
 
 def _connect(uri: str, busy_seconds: float = BUSY_SECONDS) -> sqlite3.Connection:

@@ -21,7 +21,8 @@ LARGEST = 512 * 2**20  # bytes of an unpacked body
 class Packer:
     """Packs with the newest dictionary of a database, and unpacks with any of them. For one thread at a time."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, largest: int = LARGEST) -> None:
+        self._largest = largest
         found = connection.execute("SELECT number, content FROM dictionaries ORDER BY number").fetchall()
         dictionaries = {number: _dictionary(content) for number, content in found}
         self._unpackers = {
@@ -47,7 +48,11 @@ class Packer:
         """The body as it was sent."""
         if stored is None or isinstance(stored, str):
             return stored
-        return self._unpackers[stored[0]].decompress(stored[1:], max_output_size=LARGEST).decode()
+        packed = stored[1:]
+        # zstandard believes the size that the data itself states, whatever the limit.
+        if zstandard.frame_content_size(packed) > self._largest:
+            raise ValueError("the body is too large")
+        return self._unpackers[stored[0]].decompress(packed, max_output_size=self._largest).decode()
 
 
 def shipped_dictionary() -> bytes:

@@ -21,6 +21,8 @@ __all__ = ["CONTEXT", "FACTS", "MAX_TOOLS", "NOT_JSON", "Rejected", "Row", "from
 
 NOT_JSON = "not valid JSON"
 MAX_TITLE_CHARACTERS = 160
+LARGEST_MOMENT = 2**53  # in milliseconds
+LARGEST_CACHED = 16_384  # bytes of an event whose context is cached
 
 # Who and where: the same for hundreds of events, so it is stored once.
 CONTEXT = (
@@ -122,6 +124,7 @@ def _row(event: dict[str, Any], body: bytes) -> Row:
     copied_from = _copied_from(attributes, get("session_id")) if attributes else None
     labels = get("labels")
     context = _context(
+        len(body),
         *(get("session_id"), get("agent_id"), get("agent_type"), copied_from, get("project"), get("cwd")),
         *(get("git_branch"), host.get("id"), host.get("name"), get("user"), get("root")),
         *(client.get("version"), client.get("entrypoint")),
@@ -143,7 +146,7 @@ def _row(event: dict[str, Any], body: bytes) -> Row:
         1 if copied_from is not None else None,
         billed_calls(model, figures, iterations) if counts and iterations else None,
         reported_cost(attributes.get("total_cost_usd" if kind == "session_cost" else "cost_usd")),
-        count(attributes.get("start_time")) if kind == "session_cost" else None,
+        count(attributes.get("start_time"), LARGEST_MOMENT) if kind == "session_cost" else None,
         *_lines(get("tool")),
         *(_title(kind, event), _redactions(get("redactions")), len(body)),
     )
@@ -176,10 +179,11 @@ def _lines(tool: Any) -> tuple[int | None, int | None]:
     return count(tool.get("lines_added")), count(tool.get("lines_removed"))
 
 
-def _context(*values: Any) -> tuple[str | None, ...]:
-    """Who and where. Hundreds of events share the same, so results are cached."""
+def _context(size: int, *values: Any) -> tuple[str | None, ...]:
+    """Who and where. Hundreds of events share the same, so results are cached, except those of large events: any of
+    these values may be what makes one large."""
     try:
-        return _labels(*values)
+        return (_labels if size <= LARGEST_CACHED else _labels.__wrapped__)(*values)
     except TypeError:  # something that cannot be a label, such as a list
         return tuple(map(label, values))
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 
 from collector import cli
 from collector.store.database import VERSION
@@ -334,6 +335,13 @@ def test_a_statement_that_would_take_all_memory_is_stopped(store: Path, capsys: 
     told = Told(capsys, "store", "sql", sorted_, "--seconds", "60", "--database", store)
     assert "took more than 512 MB of memory and was stopped" in told.err
     assert json.loads(Told(capsys, "store", "sql", "SELECT 1 AS one", "--database", store).out) == {"one": 1}
+
+
+def test_a_statement_cannot_unpack_more_than_a_value_may_hold(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A few kilobytes unpack to gigabytes, outside the memory that SQLite counts."""
+    packed = zstandard.ZstdCompressor().compress(bytes(64 << 20))
+    told = Told(capsys, "store", "sql", f"SELECT length(unpacked(x'01{packed.hex()}'))", "--database", store)
+    assert "function raised exception" in told.err
 
 
 def test_forgetting_asks_removes_and_leaves_a_note(

@@ -124,6 +124,16 @@ def test_redacted_text_cannot_move_the_cursor_of_a_terminal(agent: Agent, flags:
     assert ESCAPES.encode() in agent.run("redact", str(path)).stdout.encode() or "--jsonl" in flags
 
 
+@pytest.mark.parametrize("command", [["report", "--by", "session"], ["store", "sql", "SELECT title FROM sessions"]])
+def test_csv_cannot_move_the_cursor_of_a_terminal_and_is_unchanged_in_a_file(agent: Agent, command: list[str]) -> None:
+    agent.home.session().prompt(ESCAPES)
+    agent.run("scan")
+    shown = on_terminal(agent, *command, "--csv")
+    assert not [each for each in ESCAPES.replace("]0;title", "").replace("[2J", "") if each in shown]
+    assert "\\x1b]0;title" in shown
+    assert ESCAPES in agent.run(*command, "--csv").stdout
+
+
 def test_a_narrow_terminal_cuts_neither_numbers_nor_ids(agent: Agent) -> None:
     session = agent.home.session()
     session.reply("Done.", tokens=1_234_567)

@@ -75,6 +75,22 @@ def test_a_hole_in_a_file_counts_as_one_line_that_is_too_long(tmp_path: Path) ->
         assert sorted(event["text"] for event in sink.events) == ["after", "before"]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="ulimit -v and ru_maxrss are those of Linux")
+@pytest.mark.parametrize("what", ["key", "sibling", "directory"])
+def test_long_names_that_never_come_again_are_not_kept_in_memory(tmp_path: Path, what: str) -> None:
+    home = Home(tmp_path)
+    session = home.session()
+    for number in range(100):
+        name = f"{number}_" + "ab cd " * 200_000
+        if what == "directory":
+            session.user("hello", cwd=f"/work/{name}")
+        else:
+            session.tool_call("mcp__it__fill", {name: "x"} if what == "key" else {"element": name, "text": "x"})
+    code, peak, said = scan_with(2_000 * MB, Agent(home))
+    assert code == 0, said
+    assert peak < 150 * MB
+
+
 @pytest.mark.slow
 def test_a_file_of_two_gigabytes_needs_no_more_memory_than_a_small_one(tmp_path: Path) -> None:
     home = Home(tmp_path)

@@ -38,7 +38,7 @@ def home(tmp_path: Path) -> Home:
     session.prompt(f"say {FORGED}")
     session.tool_result(session.tool_call(f"Bash{FORGED}", {"command": FORGED}), FORGED)
     session.record({"type": f"kind{FORGED}", "uuid": FORGED, "timestamp": FORGED, "sessionId": FORGED, "cwd": FORGED})
-    session.reply("Done.", model=f"model{FORGED}", message_id=FORGED)
+    session.reply("Done.", model=f"[/b]{FORGED}", message_id=FORGED)
     session.raw(f'{{"type": "user", "torn {FORGED}\n'.encode())
     home.history(FORGED)
     return home
@@ -63,8 +63,9 @@ def test_no_text_forges_a_line_in_the_log_of_a_scan(home: Home) -> None:
 def test_no_text_forges_a_line_of_the_report(home: Home) -> None:
     agent = Agent(home)
     assert agent.scan().code == 3
-    report = agent.run("report")
-    assert "model\\n" in report.stdout
+    report = agent.run("report", "--cost")
+    assert report.code == 0, report.stderr
+    assert "[/b]\\n" in report.stdout
     assert_tame(report)
     assert_tame(agent.run("report", "--json"))
 

@@ -309,6 +309,22 @@ def test_files_that_others_may_read_or_replace_are_named(home: Home, agent: Agen
     ]
 
 
+def test_a_configuration_that_anybody_can_write_is_named(home: Home, agent: Agent) -> None:
+    file = home.path / "made" / "collector.toml"
+    file.parent.mkdir()
+    file.write_text('[labels]\nteam = "a"\n')
+    file.chmod(0o666)
+    file.parent.chmod(0o777)
+    found = examine(agent, "--config", str(file))[0]["configuration"]
+    assert [check["advice"] for check in found if check["level"] == "warn"] == [
+        f"chmod o-w {file}",
+        f"chmod o-w {file.parent}",
+    ]
+    file.chmod(0o664)
+    file.parent.chmod(0o1777)
+    assert levels(examine(agent, "--config", str(file))[0], "configuration") == ["ok"]
+
+
 def test_a_cache_that_others_can_write_to_is_named(home: Home, agent: Agent) -> None:
     cache = home.path / "cache" / "collector"
     cache.mkdir(parents=True)

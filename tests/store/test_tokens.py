@@ -190,3 +190,9 @@ def test_a_period_includes_its_first_day(client: Client) -> None:
     assert report["totals"]["output_tokens"] == 20
     assert report["tools"] == [{"name": "Bash", "calls": 2}]
     assert report["events"] == 4
+
+
+def test_counts_that_cannot_be_true_keep_nothing_else_out(client: Client) -> None:
+    """Each fits into a column, but a thousand of them added up do not."""
+    client.send(*[reply(f"made up {number}", 2**53 - 1) for number in range(1100)], reply("real", 5))
+    assert client.output() == 5

@@ -20,11 +20,25 @@ INTERFACES = Path("/proc/net/if_inet6")
 NEEDS_IPV6 = pytest.mark.skipif(not (INTERFACES.exists() and INTERFACES.read_text()), reason="needs IPv6")
 
 
+ONLY_ROOT = pytest.mark.skipif(
+    os.getuid() != 0 or not Path("/usr/bin/python3").exists(), reason="only root can be somebody else for a moment"
+)
+ASK = "import sys, urllib.request as u; u.urlopen(u.Request(sys.argv[1], headers={'Cookie': sys.argv[2]}))"
+
+
+def asked_by(user: int, address: str, cookie: str = "") -> tuple[int, bytes]:
+    """How a request ends that another user of this machine sends."""
+    command = ["/usr/bin/python3", "-c", ASK, address, cookie]
+    done = subprocess.run(command, user=user, stderr=subprocess.PIPE, check=False)
+    return done.returncode, done.stderr
+
+
 @contextmanager
-def started(*arguments: str | Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def started(*arguments: str | Path, **variables: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Runs a command; gives the process and the address of its pages."""
     command = [sys.executable, "-m", "collector", *map(str, arguments)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    env = os.environ | variables
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env) as process:
         try:
             assert process.stdout is not None
             assert process.stderr is not None
@@ -55,27 +69,35 @@ def test_web_shows_the_store_to_anyone_with_the_full_address(tmp_path: Path) -> 
     assert "Traceback" not in err
 
 
-@pytest.mark.skipif(
-    os.getuid() != 0 or not Path("/usr/bin/python3").exists(), reason="only root can be somebody else for a moment"
-)
+@ONLY_ROOT
 @pytest.mark.parametrize("host", ["127.0.0.1", pytest.param("::1", marks=NEEDS_IPV6)])
 def test_a_cookie_is_valid_only_for_the_user_who_signed_in(tmp_path: Path, host: str) -> None:
     database = stored(tmp_path / "events.db", [event(text="A prompt", origin="human")])
     (tmp_path / "token").write_text("team-secret\n")
     where = ("--host", host, "--port", "0", "--database", database, "--token-file", tmp_path / "token")
-    ask = "import sys, urllib.request as u; u.urlopen(u.Request(sys.argv[1], headers={'Cookie': sys.argv[2]}))"
     with started("receive", "--web", *where) as (_, site):
         with httpx.Client() as browser:
             cookie = browser.get(f"{site}?token=team-secret").headers["set-cookie"].partition(";")[0]
-        for user, code in (
-            (0, 0),
-            (65534, 1),
-        ):  # user `nobody`, whose server on another port got the cookie from the browser
-            done = subprocess.run(
-                ["/usr/bin/python3", "-c", ask, site, cookie], user=user, stderr=subprocess.PIPE, check=False
-            )
-            assert done.returncode == code, done.stderr
-        assert b"401" in done.stderr
+        assert asked_by(0, site, cookie)[0] == 0
+        code, said = asked_by(65534, site, cookie)  # `nobody`, whose server on another port got it from the browser
+        assert code == 1
+        assert b"401" in said
+
+
+@ONLY_ROOT
+def test_a_user_who_reads_the_command_line_of_the_browser_gets_nothing(tmp_path: Path) -> None:
+    """Anybody can be faster than a browser that is still starting."""
+    database, told = stored(tmp_path / "events.db", [event()]), tmp_path / "told"
+    os.mkfifo(told)
+    browser = tmp_path / "firefox"
+    browser.write_text(f'#!/bin/sh\nfor each; do :; done; echo "$each" >{told}\n')
+    browser.chmod(0o755)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    with started("web", "--database", database, PATH=path, BROWSER="firefox", DISPLAY=":0"):
+        address = told.read_text().strip()
+        code, said = asked_by(65534, address)
+        assert (code, httpx.get(address).status_code) == (1, 303)
+        assert b"401" in said
 
 
 def test_web_without_a_store_says_what_to_do(tmp_path: Path) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections.abc import AsyncIterator
 from html import escape, unescape
 from pathlib import Path
 
 import pytest
 
+from collector.store.pages.door import Door
+from collector.store.pages.site import sign_in
 from tests.store.samples import event
 from tests.web.pages import TOKEN, Browser, stored
 
@@ -40,6 +44,17 @@ def test_the_sign_in_form_accepts_the_token_too(browser: Browser) -> None:
     answer = browser.ask("POST", "/sign-in", data={"token": TOKEN})
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     browser.get("/")
+
+
+def test_a_sign_in_that_does_not_arrive_is_ended(browser: Browser) -> None:
+    """Nobody needs a token to send one, and a receiver has room for 128 connections."""
+
+    async def endless() -> AsyncIterator[bytes]:
+        yield b"token="
+        await asyncio.Event().wait()
+
+    browser.door = Door(browser.door, sign_in, TOKEN, patience=0.01)
+    assert browser.ask("POST", "/sign-in", content=endless()).status_code == 408
 
 
 def test_signing_in_leads_to_the_page_that_was_asked_for(browser: Browser) -> None:

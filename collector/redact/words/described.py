@@ -22,11 +22,13 @@ _FIELD_WORDS = word_set(
 _ENDS = frozenset(["for", "at", "with"])  # the words after these say whose secret it is
 
 
-@lru_cache(maxsize=2_000)
 def telling_name(description: str) -> str:
     """The name of the secret that belongs in a field with this description; empty if none does."""
-    if len(description) > LONGEST:
-        return ""
+    return _telling_name(description) if len(description) <= LONGEST else ""
+
+
+@lru_cache(maxsize=2_000)
+def _telling_name(description: str) -> str:
     words = split_name(description)
     end = next((at for at, word in enumerate(words) if word in _ENDS and at), len(words))
     kept = [word for word in words[:end] if word not in _FIELD_WORDS]

@@ -24,6 +24,7 @@ class Promise(IntEnum):
 
 # Where a telling name may be in a text; `promise` then decides. By first letter, so that `re` can skip to one, and in
 # lower case, for lower-case copies of texts.
+LONGEST = 160
 _BEGINNINGS = (
     "p(?:ass(?:word|wd|phrase|code|wort)|wd?|sw|sk|rivate[-_ ]?key|rojectkey)",
     "s(?:ecret(?: key)?|enha|eed[-_ ]phrase|alt|(?:igning|hared|ervice|torage|ubscription)[-_ ]?key|torepass)",
@@ -183,11 +184,13 @@ def is_file_name(name: str) -> bool:
     return name.rpartition(".")[2] in _FILE_ENDINGS
 
 
-@lru_cache(maxsize=20_000)
 def promise(name: str) -> Promise:
-    """What a name says about its value."""
-    if len(name) > 160:
-        name = name[-160:]
+    """What a name says about its value. Of a long one only the end is looked at, and remembered."""
+    return _promise(name[-LONGEST:])
+
+
+@lru_cache(maxsize=20_000)
+def _promise(name: str) -> Promise:
     parts = split_name(_escaped_n.sub("n", name))
     while len(parts) > 1 and (parts[-1] in _QUALIFIERS or parts[-1].isdigit()):
         parts.pop()

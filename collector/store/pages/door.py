@@ -12,9 +12,11 @@ of no use: it is only good for the user who brought the token.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 import ipaddress
+import os
 import re
 import secrets
 from collections.abc import Callable
@@ -28,6 +30,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from collector.store.pages.peer import user_at
 
 LARGEST_SIGN_IN = 4096
+SIGN_IN_SECONDS = 10.0  # for the body of a sign-in to arrive
+MAY_USE_TICKETS = {"", "0", str(os.geteuid())}  # unknown, root, or whoever runs this
 OPEN = "/static/"  # style and script of the sign-in; the same for everybody
 HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -45,15 +49,24 @@ _host = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[\w.-]+)(?::\d{1,5})?", re.ASCII)
 class Door:
     """An ASGI application in front of another one; `names` are host names that it answers to besides IP addresses."""
 
-    def __init__(self, behind: ASGIApp, sign_in: SignIn, token: str, names: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        behind: ASGIApp,
+        sign_in: SignIn,
+        token: str,
+        names: frozenset[str] = frozenset(),
+        patience: float = SIGN_IN_SECONDS,
+    ) -> None:
         self._behind = behind
         self._sign_in = sign_in
         self._token = token.encode()
         self._names = frozenset(name.lower() for name in names) | {"localhost"}
+        self._patience = patience
         self._ticket = b""
 
     def ticket(self) -> str:
-        """A token that works once: everybody on the machine can see the command line that starts a browser."""
+        """A token that works once, for the user who runs this: everybody on the machine can see the command line that
+        starts a browser, and could be faster than it."""
         made = secrets.token_urlsafe(32)
         self._ticket = made.encode()
         return made
@@ -93,7 +106,7 @@ class Door:
         place = path + (f"?{urlencode(rest)}" if rest else "")
         if path == "/sign-in":  # there is no page, but a browser shows this address after a wrong token
             place = request.query_params.get("to", "/")
-        if given is not None and self._is_right(given):
+        if given is not None and self._is_right(given, request):
             return self._let_in(request, place)
         if self._has_cookie(request):
             return None
@@ -102,20 +115,23 @@ class Door:
     async def _take_token(self, request: Request) -> Response:
         body = b""
         try:
-            async for chunk in request.stream():
-                body += chunk
-                if len(body) > LARGEST_SIGN_IN:
-                    return PlainTextResponse("That is not a token.", 413)
+            async with asyncio.timeout(self._patience):  # anybody may send this, and connections are few
+                async for chunk in request.stream():
+                    body += chunk
+                    if len(body) > LARGEST_SIGN_IN:
+                        return PlainTextResponse("That is not a token.", 413)
+        except TimeoutError:
+            return PlainTextResponse("The token did not arrive in time. Try again.", 408)
         except ClientDisconnect:
             return Response(status_code=400)  # nobody reads it
         given = parse_qs(body.decode("ascii", "replace")).get("token", [""])[0]
         place = request.query_params.get("to", "/")
-        if self._is_right(given.strip()):
+        if self._is_right(given.strip(), request):
             return self._let_in(request, place)
         return self._sign_in("Wrong token.", place)
 
-    def _is_right(self, given: str) -> bool:
-        if self._ticket and hmac.compare_digest(given.encode(), self._ticket):
+    def _is_right(self, given: str, request: Request) -> bool:
+        if self._ticket and hmac.compare_digest(given.encode(), self._ticket) and _user(request) in MAY_USE_TICKETS:
             self._ticket = b""
             return True
         return hmac.compare_digest(given.encode(), self._token)
@@ -133,8 +149,7 @@ class Door:
     def _cookie_for(self, request: Request) -> str:
         """A cookie for the user of this machine who brought the token: a browser gives its cookies to whatever listens
         on any port of the same address, and another port may be somebody else's."""
-        user = user_at(request.client, request.scope.get("server"))
-        return hmac.new(self._token, b"collector pages " + user.encode(), hashlib.sha256).hexdigest()
+        return hmac.new(self._token, b"collector pages " + _user(request).encode(), hashlib.sha256).hexdigest()
 
     def _is_known(self, host: str) -> bool:
         """Whether a Host header is an address, or a name of ours, and nothing more than that and a port."""
@@ -155,6 +170,10 @@ def _is_same_origin(scheme: str, headers: Headers) -> bool:
         return False
     is_foreign = headers.get("sec-fetch-site", "none") in {"cross-site", "same-site"}
     return not is_foreign or headers.get("sec-fetch-mode") == "navigate"
+
+
+def _user(request: Request) -> str:
+    return user_at(request.client, request.scope.get("server"))
 
 
 def _name(request: Request) -> str:
