@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 from contextlib import closing
 from pathlib import Path
@@ -117,6 +118,18 @@ def test_a_no_reaches_an_agent_whose_state_only_its_own_flags_name(home: Home, a
         wait_until(lambda: '"event": "configuration applied"' in running.stderr)
         assert running.stop() == 0
     assert texts(sink) == ["one", "two"]
+
+
+def test_what_a_first_run_sent_before_a_pause_does_not_count_as_left_out(home: Home, agent: Agent, sink: Sink) -> None:
+    home.session().prompt("one")
+    with agent.start() as running:
+        sink.wait_for(lambda: texts(sink) == ["one"])
+        agent.run("pause")
+        agent.run("resume", "--from-now")
+        wait_until(lambda: '"event": "what was unsent is left out, as asked"' in running.stderr)
+        assert running.stop() == 0
+    [told] = map(json.loads, agent.run("preview", "--json", *agent.places()).stdout.splitlines())
+    assert told["state"] == "sent"
 
 
 def test_a_disk_that_hides_for_a_while_whether_to_leave_out_does_not_end_the_run(
