@@ -47,14 +47,18 @@ def load(
     sinks: Sinks,
     system: Path | None = None,
     sends: bool = True,
+    is_for_system: bool = False,
 ) -> Settings:
     """All settings in force. Raises a ConfigurationError that names each wrong key, its place and what is wrong.
 
-    A command that does not send needs no sink: perhaps only the flags of the running agent name one.
+    A command that does not send needs no sink: perhaps only the flags of the running agent name one. With
+    `is_for_system`, the file is taken for the administrator's collector.toml, as it is about to be rolled out.
     """
     model = with_sinks(sinks)
     variables = layer_of_variables(model)
-    files, layers = _files_and_layers(model, system or SYSTEM_DIRECTORY, _users_file(given))
+    mine = _users_file(given)
+    every = _system_files(system or SYSTEM_DIRECTORY, mine if is_for_system else None)
+    files, layers = _files_and_layers(model, every, None if is_for_system else mine)
     nearest = [variables, Layer(Rank.FLAG, flags or {}, lambda _: A_FLAG)]
     settings = _in_force(model, files, layers, nearest, str(users_file(given)))
     for number, each in enumerate(settings.each()) if sends else ():
@@ -68,15 +72,16 @@ def load_for_service(state: Path, given: Path | None, *, sinks: Sinks) -> Settin
     """The settings of the system service that keeps this state, and beside it the embedded store. It sees neither the
     user's file, but perhaps one that it was given, nor the variables of this shell."""
     model = with_sinks(sinks)
-    files, layers = _files_and_layers(model, SYSTEM_DIRECTORY, given if given and _is_there(given) else None)
+    mine = given if given and _is_there(given) else None
+    files, layers = _files_and_layers(model, _system_files(SYSTEM_DIRECTORY), mine)
     kept = {"state": {"path": str(state)}, "store": {"database": str(state.with_name("events.db"))}}
     unit = Layer(Rank.SYSTEM, kept, lambda _: "the unit of the service")
     return _in_force(model, files, [unit, *layers], [], str(given or ""))
 
 
-def _files_and_layers(model: type[Settings], system: Path, mine: Path | None) -> tuple[list[Path], list[Layer]]:
+def _files_and_layers(model: type[Settings], files: list[Path], mine: Path | None) -> tuple[list[Path], list[Layer]]:
     """The system's files and this user's, unless it is one of those, and the layers that they are, lowest first."""
-    names, files = [".".join(keys) for keys in keys_of(model)], _system_files(system)
+    names = [".".join(keys) for keys in keys_of(model)]
     layers = [_layer(path, Rank.SYSTEM, names) for path in files]
     if mine is not None and not any(_is_same_file(mine, path) for path in files):
         files.append(mine)
@@ -127,8 +132,9 @@ def _model_of_values(model: type[Settings]) -> type[Settings]:
 # Files
 
 
-def _system_files(directory: Path) -> list[Path]:
-    """The administrator's files, in the order in which they count: collector.toml, then conf.d by name."""
+def _system_files(directory: Path, instead: Path | None = None) -> list[Path]:
+    """The administrator's files, in the order in which they count: collector.toml, or a file instead, then conf.d by
+    name."""
     more = directory / "conf.d"
     try:
         # Hidden files may be half written: editors and configuration tools rename them once they are complete.
@@ -138,7 +144,8 @@ def _system_files(directory: Path) -> list[Path]:
         names = []
     except OSError as error:
         raise ConfigurationError(f"Cannot list {more}: {error.strerror}. Make it readable to this user.") from None
-    return [path for path in (directory / "collector.toml", *(more / name for name in names)) if _is_there(path)]
+    first = instead or directory / "collector.toml"
+    return [path for path in (first, *(more / name for name in names)) if _is_there(path)]
 
 
 def users_file(given: Path | None) -> Path:
