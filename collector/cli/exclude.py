@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import signal
@@ -319,16 +320,19 @@ def _change(before: Left, after: Left) -> str:
 def _tell_agents(places: Sequence[Path], *, is_no: bool = False) -> None:
     """Makes every agent that works beside these states apply the change. A scan cannot, so after an exclude it is
     stopped. Says so if an agent could not be told, such as one of another user."""
-    from collector.keeping.lock import holder, states_at
+    from collector.keeping.lock import holder, is_another, states_at
 
     states = [state for place in places for state in states_at(place)]
-    held = (re.match(r"collector (run|scan|resend), process (\d+),", holder(state)) for state in states)
-    for what, process in dict.fromkeys(found.groups() for found in held if found):
+    held = ((re.match(r"collector (run|scan|resend), process (\d+),", holder(state)), state) for state in states)
+    for (what, process), state in {found.groups(): state for found, state in held if found}.items():
         if what != "run" and not is_no:
             continue
         try:
+            if is_another(int(process), state):
+                raise ProcessLookupError(errno.ESRCH, "it runs on another machine, or in another container")
             os.kill(int(process), signal.SIGHUP if what == "run" else signal.SIGTERM)
         except OSError as error:
-            typer.echo(f"Could not tell the running {what} ({error.strerror}): it carries on as before until it ends.")
+            who = "agent" if what == "run" else what
+            typer.echo(f"Could not tell the running {who} ({error.strerror}): it carries on as before until it ends.")
         else:
             typer.echo(TOLD[what])

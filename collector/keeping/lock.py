@@ -66,6 +66,17 @@ def holder(path: Path) -> str:
     return ""
 
 
+def is_another(process: int, path: Path) -> bool:
+    """Whether the process with this number is certainly not the holder: one on another machine, or in another
+    container, that shares this directory has its number there."""
+    try:
+        held = os.stat(lock_path(path))
+        opened = [os.stat(each.path) for each in os.scandir(f"/proc/{process}/fd")]
+    except OSError:  # no such process, one that may not be looked into, or no /proc
+        return False
+    return not any(os.path.samestat(held, each) for each in opened)
+
+
 def note_elsewhere(path: Path, usual: Path) -> None:
     """Leaves a link beside the usual state to the directory of this one: a no that names no state is for it, too."""
     directory = os.path.realpath(path.parent)
