@@ -19,6 +19,10 @@ from collector.log import printable, tame_json
 
 app = typer.Typer(help="Write, check and show the configuration.", no_args_is_help=True)
 
+System = Annotated[
+    bool, typer.Option("--system", help="Take the file of --config for a new /etc/collector/collector.toml.")
+]
+
 
 @app.command()
 def init(
@@ -71,6 +75,7 @@ def init(
 @app.command()
 def check(
     config: Config = None,
+    system: System = False,
     root: Roots = None,
     sink_url: SinkUrl = None,
     sink_type: SinkType = None,
@@ -79,10 +84,10 @@ def check(
 ) -> None:
     """Check that the configuration is valid; exit 78 if it is not.
 
-    Example: collector config check --config collector.toml
+    Example: collector config check --system --config collector.toml
     """
     try:
-        chosen = _checked(config, flags(root, sink_url, sink_type, state))
+        chosen = _checked(config, flags(root, sink_url, sink_type, state), is_for_system=system)
     except CollectorError as error:
         if json:
             typer.echo(tame_json({"is_valid": False, "problems": str(error).splitlines()}))
@@ -99,6 +104,7 @@ def check(
 @app.command()
 def show(
     config: Config = None,
+    system: System = False,
     root: Roots = None,
     sink_url: SinkUrl = None,
     sink_type: SinkType = None,
@@ -114,7 +120,8 @@ def show(
     from collector.assembly import roots_of
     from collector.settings.disclosure import statement
 
-    chosen = settings.load(config, flags(root, sink_url, sink_type, state), sinks=SINKS)
+    given = flags(root, sink_url, sink_type, state)
+    chosen = settings.load(config, given, sinks=SINKS, is_for_system=system)
     shown = settings.masked(chosen) | {"roots": [each._asdict() for each in roots_of(chosen)]}
     origins = chosen.origins
     options = {
@@ -140,14 +147,14 @@ def show(
     _say_overruled(chosen)
 
 
-def _checked(config: Path | None, given: Mapping[str, Any]) -> settings.Settings:
+def _checked(config: Path | None, given: Mapping[str, Any], *, is_for_system: bool) -> settings.Settings:
     """The settings, after what would fail only at the start has been tried. Raises what it would raise."""
     from collector.assembly import scope_of
     from collector.delivery.trust import trust_of
     from collector.store import prices
     from collector.way_out import make_redactor
 
-    chosen = settings.load(config, given, sinks=SINKS)
+    chosen = settings.load(config, given, sinks=SINKS, is_for_system=is_for_system)
     make_redactor(chosen, b"check")
     prices.load(chosen.store.prices)
     for each in chosen.each():

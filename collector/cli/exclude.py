@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import signal
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -14,7 +16,7 @@ import typer
 from collector import settings
 from collector.cli.options import Config, StatePath
 from collector.cli.pause import chosen_here
-from collector.cli.which_agent import agent_here, named_state, own_agents, states_beside
+from collector.cli.which_agent import agent_here, named_state, states_beside
 from collector.errors import ConfigurationError, StateError
 from collector.files import make_private_directory
 from collector.log import counted, in_words, printable
@@ -85,13 +87,13 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
     typer.echo(printable(said if changed else f"{glob} is already excluded in {file}."))
     # Even if it was excluded before, because that command may have failed or been killed before it came to this. And at
     # once, because counting what is left takes seconds if there is much, and forever on a mount that hangs.
-    _tell_agents(_states_of(now, services), is_no=True)
+    _tell_agents([now.state_path, *services], is_no=True)
     if before and changed:
         typer.echo(_change(_left(before), _left(agent_here(now))))
     if dropped := _drop_left_behind(now) + sum(map(_drop_held, now.each())):
         typer.echo(f"Dropped {counted(dropped, 'file')} held for a failing sink.")
     typer.echo("What was already sent stays there; `collector forget --project` removes it from the embedded store.")
-    _say_what_is_unknown(trouble)
+    _say_what_is_unknown("Excluded", trouble)
 
 
 def include(path: Target, config: Config = None, state: StatePath = None) -> None:
@@ -107,7 +109,8 @@ def include(path: Target, config: Config = None, state: StatePath = None) -> Non
 
     _refuse_if_empty(path)
     chosen, file = chosen_here(config, state), settings.users_file(config)
-    glob, before = glob_of(path), _left(agent_here(chosen))
+    agent, trouble = _agent_or_trouble(chosen)
+    glob, before = glob_of(path), _left(agent or chosen)
     directory = os.path.abspath(os.path.expanduser(path))
     services = _services(chosen, file)
     mine = list_in(file, "exclude")
@@ -131,13 +134,15 @@ def include(path: Target, config: Config = None, state: StatePath = None) -> Non
     now = chosen_here(config, state)
     if not _takes(now, directory):
         raise ConfigurationError(f"{glob} is still excluded {_why(now)}. Change it there.")
-    here = agent_here(now)
+    here = agent_here(now) if agent else now
     after = _left(here)
     typer.echo(printable(f"Included {glob}." if after != before or was_excluded else f"{glob} was not excluded."))
-    typer.echo(_change(before, after))
+    if agent:
+        typer.echo(_change(before, after))
     if moment := max(map(_left_out_at, here.each())):
         typer.echo(f"What was written before {moment} stays left out, as you asked; `collector reset` sends it.")
-    _tell_agents(_states_of(now, services))
+    _tell_agents([now.state_path, *services])
+    _say_what_is_unknown("Included", trouble)
 
 
 def glob_of(path: str) -> str:
@@ -164,7 +169,7 @@ def _services(chosen: settings.Settings, file: Path) -> list[Path]:
     from collector.keeping.lock import holder
     from collector.service.status_file import read_status
 
-    found = states_beside(named_state(chosen))
+    found = list(states_beside(chosen.state_path, named_state(chosen)))
     for each in chosen.each():
         reads = str(read_status(each.state_path).get("users_file") or file)
         if holder(each.state_path).startswith("collector run") and os.path.realpath(reads) != os.path.realpath(file):
@@ -178,13 +183,12 @@ def _exclude_without_settings(path: str, state: Path | None) -> list[Path]:
     own, glob = settings.state_file(state), glob_of(path)
     _refuse_if_not_understood(exclude=_as_seen_elsewhere(path, glob))
     make_private_directory(own.parent)
-    _exclude_for([own], path, glob)  # first, because the others may not be writable
-    states = [own, *states_beside(state)]
-    _exclude_for(states, path, glob)
-    # Without settings, the names of the sinks are unknown, and so are those of the states.
-    locks = [each for place in states for each in sorted(place.parent.glob("*.lock"))]
-    _tell_agents([each.with_suffix("") for each in locks], is_no=True)
-    return [settings.no_file(place) for place in states]
+    told = []
+    for place in chain([own], states_beside(own, state)):  # one by one: the last may not be writable
+        _exclude_for([place], path, glob)
+        told.append(place)
+    _tell_agents(told, is_no=True)
+    return [settings.no_file(place) for place in told]
 
 
 def _exclude_for(states: Sequence[Path], path: str, glob: str) -> list[Path]:
@@ -208,11 +212,11 @@ def _agent_or_trouble(chosen: settings.Settings) -> tuple[settings.Settings | No
         return None, str(error)
 
 
-def _say_what_is_unknown(trouble: str) -> None:
+def _say_what_is_unknown(done: str, trouble: str) -> None:
     """Raises if the configuration of the system service is invalid."""
     if trouble:
         raise ConfigurationError(
-            f"{trouble}\nExcluded anyway, for the system service with this configuration too. What it has left is "
+            f"{trouble}\n{done} anyway, for the system service with this configuration too. What it has left is "
             "unknown."
         )
 
@@ -313,24 +317,22 @@ def _change(before: Left, after: Left) -> str:
     return f"{said}; {in_words(after.bytes)} in {counted(after.behind, 'source')} left to send{was}."
 
 
-def _states_of(chosen: settings.Settings, services: Sequence[Path]) -> list[Path]:
-    """The states of this user's agents and of these services, for each sink."""
-    mine = [each.state_path for agent in own_agents(chosen) for each in agent.each()]
-    return [*mine, *(service.with_name(state.name) for service in services for state in mine)]
+def _tell_agents(places: Sequence[Path], *, is_no: bool = False) -> None:
+    """Makes every agent that works beside these states apply the change. A scan cannot, so after an exclude it is
+    stopped. Says so if an agent could not be told, such as one of another user."""
+    from collector.keeping.lock import holder, is_another, states_at
 
-
-def _tell_agents(states: Sequence[Path], *, is_no: bool = False) -> None:
-    """Makes this user's running service apply the change. A scan cannot, so after an exclude it is stopped. Says so if
-    an agent could not be told, such as one of another user."""
-    from collector.keeping.lock import holder
-
-    held = (re.match(r"collector (run|scan|resend), process (\d+),", holder(state)) for state in states)
-    for what, process in dict.fromkeys(found.groups() for found in held if found):
+    states = [state for place in places for state in states_at(place)]
+    held = ((re.match(r"collector (run|scan|resend), process (\d+),", holder(state)), state) for state in states)
+    for (what, process), state in {found.groups(): state for found, state in held if found}.items():
         if what != "run" and not is_no:
             continue
         try:
+            if is_another(int(process), state):
+                raise ProcessLookupError(errno.ESRCH, "it runs on another machine, or in another container")
             os.kill(int(process), signal.SIGHUP if what == "run" else signal.SIGTERM)
         except OSError as error:
-            typer.echo(f"Could not tell the running {what} ({error.strerror}): it carries on as before until it ends.")
+            who = "agent" if what == "run" else what
+            typer.echo(f"Could not tell the running {who} ({error.strerror}): it carries on as before until it ends.")
         else:
             typer.echo(TOLD[what])

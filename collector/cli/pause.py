@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import time
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +13,7 @@ import typer
 
 from collector import settings
 from collector.cli.options import Config, StatePath, flags
-from collector.cli.which_agent import agents_here, named_state, own_agents, states_beside
+from collector.cli.which_agent import agents_here, named_state, states_beside
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import CollectorError, ConfigurationError, StateError
 from collector.log import configure, printable, timestamp
@@ -42,7 +43,7 @@ def pause(
         chosen = chosen_here(config, state)
     except (ConfigurationError, StateError) as error:
         # A running agent continues with the configuration that it has read, but off means off.
-        places = " and ".join(str(path.parent) for path in _pause_all([settings.state_file(state)], state, now, until))
+        places = " and ".join(str(path.parent) for path in _pause_all(settings.state_file(state), state, now, until))
         raise ConfigurationError(
             f"{error}\nPaused anyway: every agent that keeps its state in {places}. For an agent that keeps it "
             "elsewhere, fix the configuration and pause again."
@@ -51,7 +52,7 @@ def pause(
         raise ConfigurationError(
             f"An administrator decides whether collector runs here: {locked} locks `enabled`. Nothing was changed."
         )
-    _pause_all([each.state_path for each in own_agents(chosen)], named_state(chosen), now, until)
+    _pause_all(chosen.state_path, named_state(chosen), now, until)
     when = f"until {timestamp(until)}" if until is not None else "until `collector resume`"
     typer.echo(printable(f"Paused {when}. {AFTERWARDS}"))
 
@@ -72,38 +73,40 @@ def resume(
     """
     from collector.assembly import leave_out_now
     from collector.keeping.left_out import note_left_out
+    from collector.keeping.lock import states_at
     from collector.keeping.pause import ask_to_leave_out, paused_since, standstill
     from collector.keeping.pause import resume as end_pause
 
     chosen = chosen_here(config, state)
     configure(chosen.log.level, chosen.log.format)
-    agents = agents_here(chosen, with_others=True)
-    for agent in agents if from_now else ():  # before the pause ends, or something could leave in between
-        if since := paused_since(agent.state_path, time.time()):
-            note_left_out(agent.state_path, since, time.time())
-        for each in agent.each():
-            ask_to_leave_out(each.state_path)
-    was_paused = [end_pause(agent.state_path) for agent in agents]
-    for agent in agents if from_now else ():
-        for each in agent.each():
-            with contextlib.suppress(CollectorError):  # whoever is at work, or runs next, does it
-                leave_out_now(each)
+    places = [chosen.state_path, *states_beside(chosen.state_path, named_state(chosen), with_others=True)]
+    # Which sinks an agent has depends on its configuration, and whether it is paused does not.
+    agents = agents_here(chosen, with_others=True) if from_now else []
+    known = {each.state_path: each for agent in agents for each in agent.each()}
+    for place in places if from_now else ():  # before the pause ends, or something could leave in between
+        if since := paused_since(place, time.time()):
+            note_left_out(place, since, time.time())
+        for path in [path for path in known if path.parent == place.parent] or states_at(place):
+            ask_to_leave_out(path)
+    was_paused = [end_pause(place) for place in places]
+    for each in known.values():
+        with contextlib.suppress(CollectorError):  # whoever is at work, or runs next, does it
+            leave_out_now(each)
     said = "Resumed." if any(was_paused) else "Was not paused."
     said += " What was unsent is left out for good." if from_now else ""
     left = standstill(chosen)
     typer.echo(printable(f"{said} Still {left}." if left else said))
 
 
-def _pause_all(own: list[Path], named: Path | None, now: float, until: float | None) -> list[Path]:
+def _pause_all(own: Path, named: Path | None, now: float, until: float | None) -> list[Path]:
     """Pauses this user's own agents, and system services; returns where their states are."""
     from collector.keeping.pause import pause as write_pause
 
-    for path in own:  # first, because the others may not be writable
+    paused = []
+    for path in chain([own], states_beside(own, named, with_others=True)):  # one by one: the last may not be writable
         write_pause(path, now, until)
-    others = states_beside(named, with_others=True)
-    for path in others:
-        write_pause(path, now, until)
-    return [*own, *others]
+        paused.append(path)
+    return paused
 
 
 def chosen_here(config: Path | None, state: Path | None) -> settings.Settings:

@@ -20,7 +20,7 @@ from collector.cli.options import (
 )
 from collector.cli.preview import start_of
 from collector.cli.progress import ProgressBar
-from collector.cli.scan import print_ledger, stopping_on_signals
+from collector.cli.scan import print_ledger, refuse_changed, stopping_on_signals
 from collector.cli.verbosity import is_quiet
 from collector.cli.which_agent import agent_with_store
 from collector.delivery.sinks.registry import SINKS
@@ -56,8 +56,11 @@ def resend(
     if not from_store:
         raise typer.BadParameter("required: it says where to send from.", param_hint="--from-store")
     usual = settings.load(config, flags(state=state), sinks=SINKS, sends=False)
-    given = flags(None, sink_url, sink_type, state, max_wait)
-    chosen = settings.load(config, given, sinks=SINKS).one(sink)
+
+    def read() -> settings.Settings:
+        return settings.load(config, flags(None, sink_url, sink_type, state, max_wait), sinks=SINKS)
+
+    chosen = read().one(sink)
     log.configure(chosen.log.level, chosen.log.format)
     if SINKS[chosen.sink_type].place:
         raise ConfigurationError(
@@ -72,6 +75,7 @@ def resend(
     bar = ProgressBar(interrupt)
     parts = assembled(chosen, "resend", interrupt=interrupt, observer=bar)
     with stopping_on_signals(interrupt, lambda: bar.has_begun), parts as flow:
+        refuse_changed(chosen, read)
         try:
             with bar:
                 send_again(flow, database, ledger, since=start_of(since), said=since or "", is_again=again)

@@ -52,7 +52,8 @@ def run(
         signal.signal(number, signal.SIG_IGN)
     chosen = read()
     log.configure(chosen.log.level, chosen.log.format)
-    from collector.service.footprint import hold_little_memory  # imported here, so `--help` does not load the agent
+    from collector.keeping.lock import note_elsewhere  # imported here, so `--help` does not load the agent
+    from collector.service.footprint import hold_little_memory
     from collector.service.loop import Service
     from collector.service.notify import Notifier
     from collector.service.several import Several, voices
@@ -60,6 +61,7 @@ def run(
     for each in chosen.each():
         disclose(each)
     hold_little_memory()
+    note_elsewhere(chosen.state_path, settings.state_file(None))
     notifier = Notifier(settings.notify_socket(), settings.watchdog_seconds())
     every = chosen.each()
     names = [each.sink_name for each in every]
@@ -75,10 +77,8 @@ def run(
 
     voice = voices(notifier, settings.watchdog_seconds(), names)
     services = {
-        each.sink_name: Service(
-            each, partial(read_one, each.sink_name), notifier=voice[each.sink_name], from_now=from_now
-        )
-        for each in every
+        name: Service(each, partial(read_one, name), notifier=voice[name], from_now=from_now)
+        for name, each in zip(names, every, strict=True)
     }
     service = services[names[0]] if len(services) == 1 else Several(services)
     with answering_signals(service, services[names[0]].wake.bell, may_outlive_terminal=may_outlive):

@@ -144,9 +144,7 @@ class OnePass:
         chosen, started = self.chosen, time.monotonic()
         parts = assembled(chosen, "scan", is_dry_run=self.is_dry_run, interrupt=interrupt, observer=observer)
         with parts as flow:
-            # Until the lock was held, whoever said no found nobody to stop.
-            if self.reread().one(self.name).model_dump() != chosen.model_dump():
-                raise Stopped("The configuration changed while the scan started. Nothing was sent. Start it again.")
+            refuse_changed(chosen, self.reread)
             meet_sink(flow, from_now=self.from_now)
             self.has_begun = True  # until now, a ledger would say that nothing waits
             found = run_pass(flow, self.ledger)
@@ -163,6 +161,13 @@ class OnePass:
         """Whether something that should have been sent was not."""
         left = any(self.ledger.skipped_files.get(reason) for reason in reasons.LEFT_BEHIND)
         return left or bool(self.ledger.as_dict()["quarantined"])
+
+
+def refuse_changed(chosen: settings.Settings, reread: Callable[[], settings.Settings]) -> None:
+    """Raises if the configuration is no longer what was read: until the state was locked, whoever said no found nobody
+    to stop."""
+    if reread().one(chosen.sink_name).model_dump() != chosen.model_dump():
+        raise Stopped("The configuration changed while this started. Nothing was sent. Start it again.")
 
 
 def _check_roots(roots: Sequence[Root]) -> None:

@@ -11,12 +11,14 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+import typer
+
 from collector import settings
 from collector.delivery.sinks.registry import SINKS
-from collector.errors import StateError
-from collector.keeping.lock import holder
+from collector.errors import ConfigurationError, StateError
+from collector.keeping.lock import holder, states_elsewhere
+from collector.log import printable
 from collector.settings import Settings
-from collector.settings.options import StateSettings
 
 
 def services_here() -> list[dict[str, str]]:
@@ -45,7 +47,11 @@ def agent_among(chosen: Settings, services: Sequence[Mapping[str, str]], *, with
 
 def agent_with_store(chosen: Settings) -> Settings:
     """The same, with its embedded store; with this user's own if it has none, or if they name one."""
-    found = agent_here(chosen)
+    try:
+        found = agent_here(chosen)
+    except ConfigurationError as error:  # only its unit is needed to tell where its store usually is
+        typer.echo(printable(f"{error}\nIgnored: this is the configuration of the system service."), err=True)
+        found = agent_among(chosen, [facts | {"config": ""} for facts in services_here()], with_others=False)
     has_store = chosen.store.database is None and found.database_path.exists()
     return found if has_store else found.model_copy(update={"store": chosen.store})
 
@@ -58,16 +64,9 @@ def store_here(config: Path | None, database: Path | None) -> tuple[Settings, Pa
 
 
 def agents_here(chosen: Settings, *, with_others: bool = False) -> list[Settings]:
-    """This user's own agents, and the services of `states_beside`."""
+    """This user's own agent, and the system services of `states_beside`."""
     services = _services_beside(named_state(chosen), with_others=with_others)
-    return [*own_agents(chosen), *map(_settings_of, services)]
-
-
-def own_agents(chosen: Settings) -> list[Settings]:
-    """This user's own agent, and the same where it was before a file named another state, if it still runs there."""
-    usual = chosen.model_copy(update={"state": StateSettings()})
-    has_moved = chosen.state.path is not None and named_state(chosen) is None
-    return [chosen, usual] if has_moved and is_running(usual) else [chosen]
+    return [chosen, *map(_settings_of, services)]
 
 
 def named_state(chosen: Settings) -> Path | None:
@@ -75,11 +74,15 @@ def named_state(chosen: Settings) -> Path | None:
     return None if chosen.origins.place("state.path") in chosen.origins.files else chosen.state.path
 
 
-def states_beside(named: Path | None, *, with_others: bool = False) -> list[Path]:
-    """The states of system services that work for this user besides the usual one; none if a person names a state. If
-    there is no such service, perhaps those of others, which concern root. Raises StateError if this user may not write
-    there."""
-    return list(map(_state_of, _services_beside(named, with_others=with_others)))
+def states_beside(own: Path, named: Path | None, *, with_others: bool = False) -> Iterator[Path]:
+    """The states in other directories than this one: the usual state, those of agents that keep theirs elsewhere, and
+    those of system services that work for this user; none if a person names a state. If there is no such service,
+    perhaps those of others, which concern root. Raises StateError, last, if this user may not write there."""
+    usual = settings.state_file(None)
+    for path in (usual, *states_elsewhere(usual)) if named is None else ():
+        if path.parent != own.parent and path.parent.exists():
+            yield path
+    yield from map(_state_of, _services_beside(named, with_others=with_others))
 
 
 def _services_beside(named: Path | None, *, with_others: bool) -> Iterator[dict[str, str]]:
@@ -111,7 +114,7 @@ def _is_named(chosen: Settings) -> bool:
 
 def _settings_of(facts: Mapping[str, str]) -> Settings:
     """The settings of a system service: not those of the user's file, nor of this shell."""
-    file = Path(facts["config"]) if "config" in facts else None
+    file = Path(facts["config"]) if facts.get("config") else None
     return settings.load_for_service(_state_of(facts), file, sinks=SINKS)
 
 

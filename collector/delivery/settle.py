@@ -85,7 +85,6 @@ class Settling:
         self._later: list[Sealed] = []  # events that the sink put off while it accepted others
         self._sent_bytes = 0
         self._duplicates = 0
-        self._looks = 0  # how often a canary was looked for among these events
 
     def receipt(self) -> Receipt:
         """Settles every event of the batch."""
@@ -307,11 +306,10 @@ class Settling:
         return None
 
     def _two_of(self, events: list[Sealed]) -> list[Sealed]:
-        """Two candidates, so that one poison event cannot be both. Others each time: two events may be poison."""
-        self._looks += 1
-        if self._looks == 1:
-            return [events[0], events[-1]]
-        return [events[int(self._policy.uniform(0, len(events))) % len(events)] for _ in range(2)]
+        """Two candidates, because one may be the poison. One of them is another each time, even in the next pass, which
+        begins with the same events: if both were poison, no pass would get any further."""
+        others = len(events) - 1
+        return [events[-1], events[int(self._policy.uniform(0, others)) % others if others else 0]]
 
     def _is_taken(self, event: Sealed) -> bool:
         """Whether the sink accepts this event now."""

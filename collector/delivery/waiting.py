@@ -16,7 +16,7 @@ from collector.settings.options import RetrySettings
 
 POLL_SECONDS = 0.5  # how late a waiting thread may notice that the walk was abandoned
 LARGEST_EXPONENT = 40  # beyond this the wait is at its maximum anyway, and 2.0 ** 1024 would overflow
-SPREAD_SECONDS = 0.1  # keeps agents that were all told the same second from coming back in the same millisecond
+SPREAD = 0.5  # at most this much longer than asked: a sink may tell a whole fleet the same moment
 
 Uniform = Callable[[float, float], float]
 
@@ -28,7 +28,7 @@ def backoff(failures: int, retry: RetrySettings, asked: float | None = None, *, 
     as with a date that by our clock has passed, it asks for nothing: otherwise we would try 20 times a second.
     """
     if asked:
-        return min(asked + uniform(0, SPREAD_SECONDS), retry.max_interval)
+        return min(asked + uniform(0, SPREAD * asked), retry.max_interval)
     longest = retry.initial_interval * 2.0 ** min(failures, LARGEST_EXPONENT)
     return uniform(0, min(retry.max_interval, longest))
 

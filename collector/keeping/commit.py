@@ -84,13 +84,14 @@ class Committer:
         This is one write of the whole file: after a crash before it, nothing is left out, and the next start tries
         again.
         """
+        # For a sink that was never sent anything, everything is left out; any other may have been sent some of it.
+        is_all = self.state.is_new_sink and not self.state.entries
         self.state.drop_entries([key for key in self.state.entries if key not in in_sight])
         for source, position in ends:
             self.state.set_owner(source.key, source.root.agent)
             self.state.set_offset(source.key, position)
         history = {"sources": len(ends), "bytes": unsent, "at": timestamp()}
-        # For a sink that was never sent anything, everything is left out; any other may have been sent some of it.
-        self.state.note_left_out(history | ({"is_all": True} if self.state.is_new_sink else {}))
+        self.state.note_left_out(history | ({"is_all": True} if is_all else {}))
         self.finish()
 
     def note_resent(self, name: str, through: int) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import os
 import time
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from collector.errors import StateError, StateLocked, StateReplaced
 from collector.files import make_private_directory, opened_plain, read_plain
 
 LOOK_SECONDS = 0.05
+ELSEWHERE = ".elsewhere"
 
 
 class HeldLock(NamedTuple):
@@ -62,6 +64,39 @@ def holder(path: Path) -> str:
     finally:
         os.close(descriptor)
     return ""
+
+
+def is_another(process: int, path: Path) -> bool:
+    """Whether the process with this number is certainly not the holder: one on another machine, or in another
+    container, that shares this directory has its number there."""
+    try:
+        held = os.stat(lock_path(path))
+        opened = [os.stat(each.path) for each in os.scandir(f"/proc/{process}/fd")]
+    except OSError:  # no such process, one that may not be looked into, or no /proc
+        return False
+    return not any(os.path.samestat(held, each) for each in opened)
+
+
+def note_elsewhere(path: Path, usual: Path) -> None:
+    """Leaves a link beside the usual state to the directory of this one: a no that names no state is for it, too."""
+    directory = os.path.realpath(path.parent)
+    name = hashlib.sha256(os.fsencode(directory)).hexdigest()[:12]
+    if directory != os.path.realpath(usual.parent):
+        with contextlib.suppress(OSError):  # it is there already, or the home cannot be written to
+            make_private_directory(usual.parent)
+            os.symlink(directory, usual.with_name(name + ELSEWHERE))
+
+
+def states_elsewhere(usual: Path) -> list[Path]:
+    """Where such states are, as far as this user may write there, as an agent must."""
+    found = [Path(os.readlink(link), usual.name) for link in sorted(usual.parent.glob(f"*{ELSEWHERE}"))]
+    return [path for path in found if os.access(path.parent, os.W_OK | os.X_OK)]
+
+
+def states_at(path: Path) -> list[Path]:
+    """The states in the directory of this one on which agents have worked."""
+    locks = sorted(path.parent.glob("*.lock"))
+    return [each.with_suffix("") for each in locks if not each.name.endswith(".jsonl.lock")]  # that of a quarantine
 
 
 def _named_in(descriptor: int) -> str:

@@ -1,4 +1,4 @@
-"""What can be configured (options, sinks, model), and where it comes from (layers, loading).
+"""What can be configured (options, sinks, model), and where it comes from (layers, loading, variables).
 
 environment.py reads everything else that the environment says.
 """
@@ -21,9 +21,10 @@ from collector.settings.fingerprint import fingerprint
 from collector.settings.git_identity import git_identity
 from collector.settings.identity import account, machine_id
 from collector.settings.layers import Origins
-from collector.settings.loading import A_FLAG, load, load_for_service, no_file, set_here, users_file
+from collector.settings.loading import A_FLAG, load, load_for_service, no_file, users_file
 from collector.settings.model import Settings, masked, state_file, token_of, token_path, token_places, with_sinks
 from collector.settings.proxies import proxy_of
+from collector.settings.variables import set_here
 
 __all__ = [
     "A_FLAG",

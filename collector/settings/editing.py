@@ -18,7 +18,6 @@ from tomlkit.exceptions import TOMLKitError
 
 from collector.errors import ConfigurationError
 from collector.files import make_directory, read_plain, replacing
-from collector.settings.options import listed
 
 SECTION = "projects"
 
@@ -31,7 +30,7 @@ def list_in(path: Path, name: str) -> list[str]:
         return []
     except ValueError:
         raise ConfigurationError(f"{path} is not valid TOML, so it was left unchanged. Fix it first.") from None
-    value = listed(found.get(name, [])) if isinstance(found, dict) else []
+    value = found.get(name) if isinstance(found, dict) else None
     return [str(each) for each in value] if isinstance(value, list) else []
 
 

@@ -14,7 +14,6 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from collector.errors import ConfigurationError
-from collector.settings.options import listed
 
 Keys = tuple[str, ...]
 NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -127,12 +126,11 @@ class Merged:
             if not isinstance(inner, dict):
                 inner = table[name] = {}
             table = inner
-        more = listed(value) if key in ADDS_UP else None
-        if isinstance(more, list):
-            self.lists.setdefault(key, []).append(more)
+        if key in ADDS_UP and isinstance(value, list):
+            self.lists.setdefault(key, []).append(value)
             before = table.get(keys[-1])
             if isinstance(before, list):
-                value = before + [each for each in more if each not in before]
+                value = before + [each for each in value if each not in before]
                 place = f"{self.places[key]} and {place}"
         table[keys[-1]] = value
         self.places[key] = place

@@ -7,28 +7,25 @@ unreadable file is never ignored, because it may say what must not be collected.
 
 from __future__ import annotations
 
-import difflib
 import os
 import stat
 import tomllib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_origin
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
-from pydantic_settings import EnvSettingsSource, NoDecode, SettingsError
 
 from collector.errors import CollectorError, ConfigurationError, StateError
 from collector.files import read_plain
-from collector.settings.environment import ENV_PREFIX, SYSTEM_DIRECTORY, user_config
-from collector.settings.layers import Keys, Layer, Origins, Rank, merge
+from collector.settings.environment import SYSTEM_DIRECTORY, user_config
+from collector.settings.layers import Layer, Origins, Rank, merge
 from collector.settings.model import Settings, keys_of, section_of, state_in, with_sinks
 from collector.settings.options import RootSetting, SinkSettings, refuse_clear_text
 from collector.settings.section import Section
 from collector.settings.sinks import DeclaredSink, Sinks, options_in
+from collector.settings.variables import CONFIG_VARIABLE, layer_of_variables, meant
 
-CONFIG_VARIABLE = "COLLECTOR_CONFIG"
-LABEL_PREFIX = "COLLECTOR_LABELS__"
 A_FLAG = "a command line flag"
 KINDS = {
     "int": "a whole number",
@@ -36,7 +33,7 @@ KINDS = {
     "bool": "true or false",
     "string": "text",
     "path": "text",
-    "list": "a list",
+    "list": "a list in [brackets]",
     "dict": "a table",
     "model": "a table",
 }
@@ -49,18 +46,19 @@ def load(
     sinks: Sinks,
     system: Path | None = None,
     sends: bool = True,
+    is_for_system: bool = False,
 ) -> Settings:
     """All settings in force. Raises a ConfigurationError that names each wrong key, its place and what is wrong.
 
-    A command that does not send needs no sink: perhaps only the flags of the running agent name one.
+    A command that does not send needs no sink: perhaps only the flags of the running agent name one. With
+    `is_for_system`, the file is taken for the administrator's collector.toml, as it is about to be rolled out.
     """
     model = with_sinks(sinks)
-    _refuse_unknown_variables(model)
-    files, layers = _files_and_layers(model, system or SYSTEM_DIRECTORY, _users_file(given))
-    nearest = [
-        Layer(Rank.ENVIRONMENT, _variables(model), lambda keys: f"the environment variable {_variable_of(keys)}"),
-        Layer(Rank.FLAG, flags or {}, lambda _: A_FLAG),
-    ]
+    variables = layer_of_variables(model)
+    mine = _users_file(given)
+    every = _system_files(system or SYSTEM_DIRECTORY, mine if is_for_system else None)
+    files, layers = _files_and_layers(model, every, None if is_for_system else mine)
+    nearest = [variables, Layer(Rank.FLAG, flags or {}, lambda _: A_FLAG)]
     settings = _in_force(model, files, layers, nearest, str(users_file(given)))
     for number, each in enumerate(settings.each()) if sends else ():
         check_sink(each.sink, sinks[each.sink_type], f"sinks.{each.sink_name}" if each.sink_name else "sink")
@@ -73,15 +71,16 @@ def load_for_service(state: Path, given: Path | None, *, sinks: Sinks) -> Settin
     """The settings of the system service that keeps this state, and beside it the embedded store. It sees neither the
     user's file, but perhaps one that it was given, nor the variables of this shell."""
     model = with_sinks(sinks)
-    files, layers = _files_and_layers(model, SYSTEM_DIRECTORY, given if given and _is_there(given) else None)
+    mine = given if given and _is_there(given) else None
+    files, layers = _files_and_layers(model, _system_files(SYSTEM_DIRECTORY), mine)
     kept = {"state": {"path": str(state)}, "store": {"database": str(state.with_name("events.db"))}}
     unit = Layer(Rank.SYSTEM, kept, lambda _: "the unit of the service")
     return _in_force(model, files, [unit, *layers], [], str(given or ""))
 
 
-def _files_and_layers(model: type[Settings], system: Path, mine: Path | None) -> tuple[list[Path], list[Layer]]:
+def _files_and_layers(model: type[Settings], files: list[Path], mine: Path | None) -> tuple[list[Path], list[Layer]]:
     """The system's files and this user's, unless it is one of those, and the layers that they are, lowest first."""
-    names, files = [".".join(keys) for keys in keys_of(model)], _system_files(system)
+    names = [".".join(keys) for keys in keys_of(model)]
     layers = [_layer(path, Rank.SYSTEM, names) for path in files]
     if mine is not None and not any(_is_same_file(mine, path) for path in files):
         files.append(mine)
@@ -113,8 +112,9 @@ def _in_force(
 # Files
 
 
-def _system_files(directory: Path) -> list[Path]:
-    """The administrator's files, in the order in which they count: collector.toml, then conf.d by name."""
+def _system_files(directory: Path, instead: Path | None = None) -> list[Path]:
+    """The administrator's files, in the order in which they count: collector.toml, or a file instead, then conf.d by
+    name."""
     more = directory / "conf.d"
     try:
         # Hidden files may be half written: editors and configuration tools rename them once they are complete.
@@ -124,12 +124,8 @@ def _system_files(directory: Path) -> list[Path]:
         names = []
     except OSError as error:
         raise ConfigurationError(f"Cannot list {more}: {error.strerror}. Make it readable to this user.") from None
-    return [path for path in (directory / "collector.toml", *(more / name for name in names)) if _is_there(path)]
-
-
-def set_here(also: Collection[str]) -> list[str]:
-    """This process's variables that configure collector, plus those in `also`: a service does not receive them."""
-    return sorted(name for name in os.environ if name.startswith(ENV_PREFIX) or name in also)
+    first = instead or directory / "collector.toml"
+    return [path for path in (first, *(more / name for name in names)) if _is_there(path)]
 
 
 def users_file(given: Path | None) -> Path:
@@ -190,7 +186,7 @@ def _layer(path: Path, rank: Rank, names: Sequence[str]) -> Layer:
         raise ConfigurationError(f'locked (in {path}): must be a list of keys and sections, such as ["sink"].')
     for name in locked:
         if name not in names and not name.startswith("labels."):
-            raise ConfigurationError(f"locked (in {path}): {name} is not a setting. {_meant(name, names)}")
+            raise ConfigurationError(f"locked (in {path}): {name} is not a setting. {meant(name, names)}")
     return Layer(rank, tables, lambda _: str(path), locked)
 
 
@@ -221,51 +217,6 @@ def _read_toml(path: Path, unreadable: type[CollectorError] = ConfigurationError
         raise unreadable(f"Cannot read {path}: {error.strerror}. Make it readable to this user.") from None
 
 
-# Variables
-
-
-def _variables(model: type[Settings]) -> dict[str, Any]:
-    """The values from the environment, in the shape of the settings."""
-    try:
-        # It is meant for models that read the environment themselves, but needs only their fields.
-        return EnvSettingsSource(model, env_prefix=ENV_PREFIX, env_nested_delimiter="__")()  # type: ignore[arg-type]
-    except SettingsError as error:
-        variables = " or ".join(sorted(set(os.environ) & set(_json_variables(model)))) or str(error)
-        raise ConfigurationError(
-            f"The environment variable {variables} must hold valid JSON. Correct it, or unset it."
-        ) from None
-
-
-def _refuse_unknown_variables(model: type[Settings]) -> None:
-    """Raises on unknown variables: pydantic reads only those it knows, but a misspelt one must not go unnoticed."""
-    known = {ENV_PREFIX + "__".join(keys).upper() for keys in keys_of(model)} | {CONFIG_VARIABLE}
-    ours = [name for name in sorted(os.environ) if name.startswith(ENV_PREFIX) and name not in known]
-    unknown = [name for name in ours if not name.startswith(LABEL_PREFIX)]
-    if unknown:
-        raise ConfigurationError("\n".join(_unknown_variable(name, known) for name in unknown))
-
-
-def _json_variables(model: type[BaseModel], above: str = ENV_PREFIX) -> Iterator[str]:
-    """The variables that must hold JSON: sections, tables, and lists that are not split at commas."""
-    for name, field in model.model_fields.items():
-        variable = above + name.upper()
-        if section := section_of(field):
-            yield variable
-            yield from _json_variables(section, f"{variable}__")
-        elif get_origin(field.annotation) in (dict, list) and NoDecode not in field.metadata:
-            yield variable
-
-
-def _unknown_variable(name: str, known: set[str]) -> str:
-    return f"The environment variable {name} is not a setting. {_meant(name, sorted(known), mark='')}"
-
-
-def _variable_of(keys: Keys) -> str:
-    """The variable that sets this key, or a section above it as JSON."""
-    names = [ENV_PREFIX + "__".join(keys[:count]).upper() for count in range(len(keys), 0, -1)]
-    return next((name for name in names if name in os.environ), names[0])
-
-
 # What is wrong
 
 
@@ -276,16 +227,11 @@ def _explain(error: ValidationError, names: Sequence[str], origins: Origins) -> 
         key = ".".join(str(part) for part in problem["loc"])
         place = origins.place(key) or A_FLAG
         if problem["type"] == "extra_forbidden":
-            lines.append(f"{key} (in {place}) is not a setting. {_meant(key, names)}")
+            lines.append(f"{key} (in {place}) is not a setting. {meant(key, names)}")
         else:
             reason = _wrong_kind(problem["type"], problem["loc"]) or problem["msg"].removeprefix("Value error, ")
             lines.append(f"{key} (in {place}): {reason[0].lower()}{reason[1:].rstrip('.')}.")
     return "\n".join(lines)
-
-
-def _meant(name: str, known: Sequence[str], mark: str = "`") -> str:
-    close = difflib.get_close_matches(name, known, n=1)
-    return f"Did you mean {mark}{close[0]}{mark}?" if close else "`collector config show` lists all settings."
 
 
 def _wrong_kind(problem: str, loc: Sequence[str | int]) -> str:

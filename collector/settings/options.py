@@ -7,7 +7,6 @@ and reference.py makes the commented file from the descriptions. Nothing is read
 from __future__ import annotations
 
 import ipaddress
-import json
 import os
 import re
 from pathlib import Path
@@ -22,18 +21,6 @@ from collector.settings.addresses import in_utf_8
 from collector.settings.section import Seconds, Section, not_empty
 
 
-def listed(value: object) -> object:
-    """Turns `a,b` from the environment into the list [a, b]; JSON lists work too."""
-    if not isinstance(value, str):
-        return value
-    if value.lstrip().startswith("["):
-        try:
-            return json.loads(value)
-        except ValueError:
-            return value
-    return [part.strip() for part in value.split(",") if part.strip()]
-
-
 def _expanded(value: object) -> object:
     return os.path.expanduser(not_empty(value)) if isinstance(value, str) else value
 
@@ -41,7 +28,7 @@ def _expanded(value: object) -> object:
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 OWN_HEADERS = frozenset({"content-length", "content-encoding", "transfer-encoding"})
 
-Names = Annotated[list[str], NoDecode, BeforeValidator(listed)]
+Names = Annotated[list[str], NoDecode]
 _LABEL = re.compile(r"[a-z][a-z0-9_]{0,62}")
 MOST_LABELS, LONGEST_LABEL = 32, 200
 FilePath = Annotated[Path, BeforeValidator(_expanded), PlainSerializer(in_utf_8, return_type=str, when_used="json")]
@@ -110,10 +97,9 @@ class RootSetting(Section):
 
 
 def listed_roots(value: object) -> object:
-    named = listed(value)
-    if not isinstance(named, list):
-        return named
-    return [{"path": item} if isinstance(item, str) else item for item in named]
+    if not isinstance(value, list):
+        return value
+    return [{"path": item} if isinstance(item, str) else item for item in value]
 
 
 class SinkSettings(Section):
@@ -337,7 +323,7 @@ class RedactionSettings(Section):
         description="also remove account names, this host's name, committers' names and e-mail addresses",
     )
     rules: list[UserRule] = Field(default=[], description="rules of your own")
-    personal: Annotated[list[Personal], NoDecode, BeforeValidator(listed)] = Field(
+    personal: Annotated[list[Personal], NoDecode] = Field(
         default=[],
         description="personal data to remove as well: " + ", ".join(get_args(Personal)),
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -14,7 +16,7 @@ import pytest
 from collector.agents.claude_code.projects import encoded
 from collector.cli.exclude import _refuse_if_locked, glob_of
 from collector.errors import ConfigurationError
-from collector.keeping.lock import lock
+from collector.keeping.lock import lock, lock_path
 from collector.log import in_words
 from collector.service.status_file import StatusFile, status_path
 from collector.settings import Origins, Settings
@@ -200,6 +202,18 @@ def test_excluding_again_completes_a_command_that_was_cut_short(agent: Inside) -
         signal.signal(signal.SIGHUP, before)
     assert ("is already excluded" in said.stdout, heard) == (True, ["reload"]), said.stderr
     assert "Dropped 1 file held for a failing sink." in agent.run(*again).stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_a_process_that_only_has_the_number_of_an_agent_elsewhere_is_left_alone(agent: Inside) -> None:
+    """A home on a file server, or a volume: the lock was taken on another machine, or in another container."""
+    with lock(agent.state, "run"), subprocess.Popen(["sleep", "600"]) as stranger:
+        lock_path(agent.state).write_text(f"collector run, process {stranger.pid}, since 2026-03-01 10:00:00\n")
+        said = agent.run("exclude", "/work/secret", "--state", str(agent.state))
+        was_left_alone = stranger.poll() is None
+        stranger.kill()
+    assert "Could not tell the running agent (it runs on another machine" in said.stdout, said.stderr
+    assert was_left_alone
 
 
 def test_a_running_scan_is_stopped(tmp_path: Path) -> None:

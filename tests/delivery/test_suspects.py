@@ -132,6 +132,14 @@ def test_poison_at_both_ends_of_the_first_batch_does_not_look_like_an_outage() -
     assert receiver.stored == set(names(9)) - {"e0", "e8"}
 
 
+def test_events_that_a_filter_blocks_at_both_ends_of_the_first_batch_do_not_stop_every_pass() -> None:
+    receiver, chance = Receiver(failing_on("e0", "e8", status=403)), random.Random(1)
+    for _ in range(9):
+        with suppress(SinkHalted):
+            settle(receiver, batch(*names(9)), policy=replace(PATIENT, uniform=chance.uniform))
+    assert receiver.stored == set(names(9)) - {"e0", "e8"}
+
+
 def test_an_event_on_which_a_healthy_sink_fails_slowly_is_quarantined_too() -> None:
     passed = 0.0
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 import threading
+from collections import Counter
 
 import pytest
 
@@ -29,10 +31,17 @@ def test_the_wait_doubles_up_to_the_maximum_with_full_jitter(failures: int, most
     assert backoff(failures, RETRY, uniform=shortest) == 0.0
 
 
-@pytest.mark.parametrize(("asked", "most"), [(7.0, 7.1), (59.95, 60.0), (1e12, 60.0)])
+@pytest.mark.parametrize(("asked", "most"), [(7.0, 10.5), (59.95, 60.0), (1e12, 60.0)])
 def test_the_wait_that_a_sink_asks_for_wins_up_to_the_maximum(asked: float, most: float) -> None:
     assert backoff(9, RETRY, asked, uniform=longest) == pytest.approx(most)
     assert backoff(9, RETRY, asked, uniform=shortest) == pytest.approx(min(asked, 60.0))
+
+
+def test_a_fleet_that_is_told_one_moment_does_not_come_back_all_at_once() -> None:
+    uniform, opens = random.Random(1).uniform, 60.0
+    failed = [uniform(0, opens) for _ in range(1000)]
+    back = Counter(int(at + backoff(9, RETRY, opens - at, uniform=uniform) - opens) for at in failed)
+    assert (min(back), max(back.values()) < 200) == (0, True)
 
 
 def test_a_sink_that_asks_for_no_wait_gets_the_usual_one() -> None:

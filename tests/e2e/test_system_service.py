@@ -129,6 +129,23 @@ def test_a_no_is_heard_although_the_file_of_the_service_is_damaged(
     assert service.sends()["delivered"] == 1  # "hello", of another project
 
 
+def test_what_needs_little_of_the_service_works_although_its_file_is_damaged(
+    agent: Agent, service: Service, sink: Sink, tmp_path: Path
+) -> None:
+    service.sends()
+    service.facts["config"] = str(tmp_path / "given.toml")
+    agent.run("exclude", "/work/diary")
+    agent.run("pause")
+    (tmp_path / "given.toml").write_text("[sink")
+    report = agent.run("report", "--json")
+    assert (report.code, json.loads(report.stdout)["events"], "given.toml" in report.stderr) == (0, 1, True)
+    assert agent.run("resume").stdout.startswith("Resumed.")
+    assert agent.run("resend", "--from-store", "--sink-url", sink.url).code == 0
+    included = agent.run("include", "/work/diary")
+    assert (included.code, "Included anyway" in included.stderr) == (78, True)
+    assert '"/work/diary"' not in (service.keeps / "excluded.toml").read_text()
+
+
 def test_a_person_who_agrees_agrees_to_what_the_service_sends(agent: Agent, service: Service, sink: Sink) -> None:
     service.configured(f'[disclosure]\nrequire_ack = true\n[sink]\nurl = "{sink.url}"\n')
     own = agent.home.path / ".config" / "collector" / "collector.toml"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 from contextlib import closing
 from pathlib import Path
@@ -99,6 +100,36 @@ def test_a_no_reaches_an_agent_that_runs_where_its_state_was_before(home: Home, 
         session.prompt("three")
         assert running.stop() == 0
     assert texts(sink) == ["one", "two"]
+
+
+def test_a_no_reaches_an_agent_whose_state_only_its_own_flags_name(home: Home, agent: Agent, sink: Sink) -> None:
+    """As one that still runs where a file named its state, before the file named another."""
+    session = home.session()
+    session.prompt("one")
+    with agent.start() as running:
+        sink.wait_for(lambda: texts(sink) == ["one"])
+        agent.run("pause")
+        session.prompt("two")
+        wait_until(lambda: '"event": "nothing is sent"' in running.stderr)
+        assert "Resumed." in agent.run("resume").stdout
+        sink.wait_for(lambda: texts(sink) == ["one", "two"])
+        assert "The running agent has been told" in agent.run("exclude", session.cwd).stdout
+        session.prompt("three")
+        wait_until(lambda: '"event": "configuration applied"' in running.stderr)
+        assert running.stop() == 0
+    assert texts(sink) == ["one", "two"]
+
+
+def test_what_a_first_run_sent_before_a_pause_does_not_count_as_left_out(home: Home, agent: Agent, sink: Sink) -> None:
+    home.session().prompt("one")
+    with agent.start() as running:
+        sink.wait_for(lambda: texts(sink) == ["one"])
+        agent.run("pause")
+        agent.run("resume", "--from-now")
+        wait_until(lambda: '"event": "what was unsent is left out, as asked"' in running.stderr)
+        assert running.stop() == 0
+    [told] = map(json.loads, agent.run("preview", "--json", *agent.places()).stdout.splitlines())
+    assert told["state"] == "sent"
 
 
 def test_a_disk_that_hides_for_a_while_whether_to_leave_out_does_not_end_the_run(

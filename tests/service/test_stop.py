@@ -109,6 +109,16 @@ def test_a_no_said_while_it_starts_is_heard(home: Home, sink: Sink, command: str
     assert sink.posts == []
 
 
+def test_a_no_said_while_a_resend_starts_is_heard(home: Home, sink: Sink) -> None:
+    (file := home.path / "collector.toml").write_text("")
+    named = {"COLLECTOR_CONFIG": str(file)}
+    home.session().prompt("canary")
+    assert Agent(home, None, named).scan("--sink-type", "store").code == 0
+    agent = Agent(home, sink, named, program=[sys.executable, "-c", SAID_NO_WHILE_IT_STARTS], names_its_root=False)
+    done = agent.run("resend", "--from-store", *agent.places())
+    assert (done.code, "Start it again" in done.stderr, sink.posts) == (3, True, [])
+
+
 def test_a_reload_clears_its_interrupt(home: Home, sink: Sink) -> None:
     with serving(home, sink) as service:
         wait_until(lambda: service.passes.seen.at)

@@ -136,7 +136,7 @@ def test_flags_and_variables_may_use_relative_paths(monkeypatch: pytest.MonkeyPa
             "sink.retry_statuses (in {}): must be statuses from 300 to 599, and 200 is not",
         ),
         ("[sink]\ntoken_file = 5", "sink.token_file (in {}): must be text: a file with the secret"),
-        ('[sinks]\nname = "a"', "sinks (in {}): must be a list: "),
+        ('[sinks]\nname = "a"', "sinks (in {}): must be a list in [brackets]: "),
     ],
 )
 def test_a_value_of_the_wrong_type_is_reported_with_the_right_type(tmp_path: Path, text: str, reason: str) -> None:
@@ -228,6 +228,12 @@ def test_roots_come_from_the_setting_then_claude_config_dir_then_the_defaults(
 def test_a_list_may_be_written_with_commas_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLLECTOR_PROJECTS__EXCLUDE", "a, b")
     assert load().projects.exclude == ["a", "b"]
+
+
+@pytest.mark.parametrize("text", ['[projects]\nexclude = "/work/a,b"', '[sink]\nformerly = "a"', 'roots = "/a, /b"'])
+def test_a_text_where_a_list_belongs_is_an_error_in_a_file(tmp_path: Path, text: str) -> None:
+    """A comma may be part of a name: split there, it would exclude something else."""
+    assert "must be a list in [brackets]: " in complaint(write(tmp_path / "c.toml", text + "\n"))
 
 
 def test_invalid_toml_is_reported_with_its_file(tmp_path: Path) -> None:

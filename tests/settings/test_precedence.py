@@ -233,6 +233,22 @@ def test_labels_come_from_variables_too(machine: Machine, monkeypatch: pytest.Mo
     assert machine.load().labels == {"team": "Größe 2", "site": "b"}
 
 
+def test_a_new_system_file_is_checked_although_the_old_one_locks_what_it_changes(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """As a configuration tool does before it replaces the file on every machine."""
+    monkeypatch.setattr("collector.settings.loading.SYSTEM_DIRECTORY", machine.system)
+    machine.write("collector.toml", 'locked = ["sink"]\n[sink]\nurl = "https://old.example/"\n')
+    machine.mine_says('[sink]\nurl = "https://mine.example/"\n')
+    new = tmp_path / "new.toml"
+    new.write_text('locked = ["sink"]\n[sink]\nurl = "https://new.example/"\n')
+    assert cli.run(["config", "show", "--system", "--config", str(new)]) == 0
+    assert f'"https://new.example/"  ({new}, locked by {new})' in capsys.readouterr().out
+    new.write_text('locked = ["sink"]\n[sink]\ntimeout = "soon"\n')
+    assert cli.run(["config", "check", "--system", "--config", str(new)]) == 78
+    assert f"sink.timeout (in {new})" in capsys.readouterr().err
+
+
 def test_commands_show_where_each_value_comes_from_and_what_has_no_effect(
     machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

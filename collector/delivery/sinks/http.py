@@ -14,14 +14,13 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal
 
 import orjson
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, Field
 from pydantic_settings import NoDecode
 
 from collector.delivery.lenient_json import CutShort, read
 from collector.delivery.sink import Accepted, Answer, Request, Retry, SinkLimits, SinkType, TooLarge, Verdict
 from collector.delivery.statuses import HALT_ADVICE, is_success, retry_after, verdict_of, with_words
 from collector.flow.outcome import Sealed
-from collector.settings.options import listed
 from collector.settings.section import Section
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -63,7 +62,7 @@ class HttpOptions(Section):
         examples=[250_000],
         description="the largest event the sink accepts; larger ones are cut",
     )
-    retry_statuses: Annotated[list[int], NoDecode, BeforeValidator(listed), AfterValidator(_are_failures)] = Field(
+    retry_statuses: Annotated[list[int], NoDecode, AfterValidator(_are_failures)] = Field(
         default=[],
         examples=[[409, 412]],
         description="more statuses that mean `try again`, besides 408, 423, 424, 425, 429 and everything from 500 up",

@@ -53,9 +53,12 @@ def save(path: Path, body: bytes) -> None:
         make_private_directory(path.parent)
         if danger(path.parent):
             return
-        with created(new) as file:
-            file.write(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
-        new.replace(path)
+        try:
+            with created(new) as file:
+                file.write(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+            new.replace(path)
+        finally:
+            new.unlink(missing_ok=True)  # on a full disk, what was left of it is for the state
         # Every upgrade compiles rules of its own. If older ones are still in use, they are compiled once more.
         for other in path.parent.glob("rules-*.hyperscan*"):
             if other.lstat().st_mtime < time.time() - OUTDATED_SECONDS:

@@ -9,6 +9,7 @@ import functools
 import hashlib
 import os
 import re
+import resource
 import stat
 import subprocess
 import sys
@@ -197,6 +198,16 @@ def test_a_cache_that_cannot_be_written_is_not_needed(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("not a directory")
     assert "hunter22x" not in start(blocked)
+
+
+def test_a_cache_for_which_the_disk_is_too_full_takes_no_room(tmp_path: Path) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, before[1]))  # a file cannot grow, as on a full disk
+    try:
+        assert "hunter22x" not in start(tmp_path / "cache")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert list((tmp_path / "cache").iterdir()) == []
 
 
 def test_without_a_process_of_their_own_rules_are_compiled_in_this_one(
