@@ -276,6 +276,7 @@ class Service:
         # First, so that a signal that arrives while the file is being read asks for another reload.
         was_asked_for = self._reloads.begin()
         self.notifier.reloading()
+        self.passes.doubt()  # nothing watches between two watchers, and other files may be wanted afterwards
         before, reason = parts.pop_all(), ""
         try:
             settings = self._reread()
@@ -290,7 +291,6 @@ class Service:
                 log.error("configuration not applied, sending nothing until it is", reason=reason)
             self._is_removed = isinstance(error, SinkRemoved)
             parts.push(before)
-            self.passes.doubt()  # the watcher may have been closed above
         else:
             before.close()  # only now: until here, the old flow might have been needed again
             configure(settings.log.level, settings.log.format)
