@@ -18,7 +18,7 @@ from collector.keeping.state import State
 from tests.agent import COLLECTOR, Agent, Running
 from tests.build import Home, Session
 from tests.scopes import FORM
-from tests.sink import Answer, Sink
+from tests.sink import PATIENCE, Answer, Sink
 
 PROMPTS = 12
 EVERY_EVENT = {"COLLECTOR_BATCH__MAX_EVENTS": "1", "COLLECTOR_SINK__WINDOW": "2"}
@@ -126,6 +126,8 @@ def test_a_state_deleted_under_a_running_agent_is_written_again(tmp_path: Path, 
             place.write(1)
             place.wait_for_all()
             place.wait_until_saved()
+            assert json.loads(place.agent.run("status", "--json", *place.agent.places()).stdout)["is_running"]
+            assert place.agent.scan().code == 73
             assert running.stop() == 0
         assert place.agent.scan().ledger["delivered"] == 0
         assert len(sink.ids()) == place.prompts
@@ -141,12 +143,14 @@ def test_a_home_mounted_over_a_running_agent_keeps_its_offsets_and_key(tmp_path:
         root = place.home.root.rename(tmp_path / "root")
         with place.agent.start() as running:
             sink.wait_for(lambda: "a root does not exist" in running.stderr)
+            running.process.send_signal(signal.SIGSTOP)  # a mount takes no time
             there.rename(tmp_path / "what the mount covers")
             (tmp_path / "home that is not mounted yet").rename(there)
+            running.process.send_signal(signal.SIGCONT)
             known = _written_in(there)
             root.rename(place.home.root)
             place.write(1)
-            assert running.process.wait(30) == 74
+            assert running.process.wait(PATIENCE) == 74
             assert "such as a home mounted later" in running.stderr
         assert _written_in(there) == known
         assert len(sink.ids()) == PROMPTS
@@ -175,7 +179,7 @@ def test_a_home_mounted_over_an_agent_that_changed_its_sink_keeps_its_offsets(
             running.process.send_signal(signal.SIGCONT)
             known = _written_in(there)
             place.write(1)
-            assert running.process.wait(30) == 74
+            assert running.process.wait(PATIENCE) == 74
         assert _written_in(there) == known
 
 
