@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ from collector.reading.discover import discover
 from collector.service.figures import Lag
 from collector.service.status_file import read_status
 from collector.settings import Settings
+
+NO_ROOM_TO_REPORT = 16_000
 
 
 def status_of_each(settings: Settings, services: Sequence[Mapping[str, str]] | None = None) -> dict[str, Any]:
@@ -53,12 +56,23 @@ def status_report(settings: Settings) -> dict[str, Any]:
         report |= _past(told, report["sink"])
     elif reason or (told.get("problem") or {}).get("kind") == "configuration":
         report |= _waiting(settings, told)
+    if is_running and shutil.disk_usage(settings.state_path.parent).free < NO_ROOM_TO_REPORT:
+        report["problem"] = _full_disk(settings.state_path.parent, told)
     report |= {"is_running": is_running, "holder": named or None, "state": str(settings.state_path)}
     report["paused"] = {**reason._asdict(), "reason": str(reason)} if reason else None
     entries = _quarantined(settings)
     report["quarantine"] = None if entries is None else len(entries)
     report["damaged"] = sorted({entry["source"] for entry in entries or () if _is_still_damaged(entry)})
     return report
+
+
+def _full_disk(directory: Path, told: Mapping[str, Any]) -> dict[str, Any]:
+    """The problem that an agent cannot report itself."""
+    reason = (
+        f"No space is left in {directory}, so the agent can neither save what was acknowledged nor report how it is. "
+        f"What else is said here is from {told.get('updated')}. Free some space; until then, it keeps trying."
+    )
+    return {"kind": "state", "reason": reason, "since": told.get("updated"), "tries": 1}
 
 
 def _waiting(settings: Settings, told: dict[str, Any]) -> dict[str, Any]:
