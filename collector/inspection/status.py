@@ -21,6 +21,7 @@ from collector.files import read_plain
 from collector.flow import reasons
 from collector.flow.capture import Capture
 from collector.flow.sink_identity import UNNAMED
+from collector.inspection.check import may
 from collector.keeping import parked
 from collector.keeping.lock import holder
 from collector.keeping.pause import Standstill, is_asked_to_leave_out, standstill
@@ -56,8 +57,8 @@ def status_report(settings: Settings) -> dict[str, Any]:
         report |= _past(told, report["sink"])
     elif reason or (told.get("problem") or {}).get("kind") == "configuration":
         report |= _waiting(settings, told)
-    if is_running and shutil.disk_usage(settings.state_path.parent).free < NO_ROOM_TO_REPORT:
-        report["problem"] = _full_disk(settings.state_path.parent, told)
+    if is_running and (obstacle := _obstacle(settings.state_path.parent)):
+        report["problem"] = _unreported(obstacle, told)
     report |= {"is_running": is_running, "holder": named or None, "state": str(settings.state_path)}
     report["paused"] = {**reason._asdict(), "reason": str(reason)} if reason else None
     entries = _quarantined(settings)
@@ -66,11 +67,18 @@ def status_report(settings: Settings) -> dict[str, Any]:
     return report
 
 
-def _full_disk(directory: Path, told: Mapping[str, Any]) -> dict[str, Any]:
+def _obstacle(directory: Path) -> str:
+    """What keeps an agent from writing there; empty if nothing does."""
+    if not may(directory, os.W_OK | os.X_OK):
+        return f"{directory} is not writable"
+    return f"No space is left in {directory}" if shutil.disk_usage(directory).free < NO_ROOM_TO_REPORT else ""
+
+
+def _unreported(obstacle: str, told: Mapping[str, Any]) -> dict[str, Any]:
     """The problem that an agent cannot report itself."""
     reason = (
-        f"No space is left in {directory}, so the agent can neither save what was acknowledged nor report how it is. "
-        f"What else is said here is from {told.get('updated')}. Free some space; until then, it keeps trying."
+        f"{obstacle}, so the agent can neither save what was acknowledged nor report how it is. It keeps trying. What "
+        f"else is said here is from {told.get('updated')}."
     )
     return {"kind": "state", "reason": reason, "since": told.get("updated"), "tries": 1}
 

@@ -105,16 +105,23 @@ def test_a_failing_sink_is_reported_while_the_agent_waits_for_it(home: Home, sin
         assert report["lag"] > 0
 
 
-def test_a_full_disk_is_reported_although_the_agent_cannot_report_it(
-    home: Home, sink: Sink, agent: Agent, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("what", "found", "reason"),
+    [
+        ("shutil.disk_usage", SimpleNamespace(free=0), "No space is left in {}"),
+        ("os.access", False, "{} is not writable"),
+    ],
+)
+def test_a_state_that_cannot_be_written_is_reported_although_the_agent_cannot_report_it(
+    home: Home, sink: Sink, agent: Agent, monkeypatch: pytest.MonkeyPatch, what: str, found: object, reason: str
 ) -> None:
     home.session().prompt("one")
     with agent.start():
         told_when(agent, "delivered", 1)
-        monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=0))
+        monkeypatch.setattr(what, lambda *_, **__: found)
         problem = told(Inside(home, sink))["problem"]
     assert problem["kind"] == "state"
-    assert f"No space is left in {agent.directory}" in problem["reason"]
+    assert problem["reason"].startswith(reason.format(agent.directory))
 
 
 def test_a_scan_that_holds_the_state_is_named(home: Home, sink: Sink, agent: Agent) -> None:
