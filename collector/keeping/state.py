@@ -325,9 +325,9 @@ class State:
 
     def keep_lock(self) -> None:
         """Raises StateReplaced if the files there now belong to another agent or another home. A deleted lock file is
-        created again."""
-        if self.lock is not None:
-            self.lock.keep()
+        created again, and then so must be the state."""
+        if self.lock is not None and self.lock.keep():
+            self.is_dirty = True
 
     @property
     def is_whole_on_disk(self) -> bool:

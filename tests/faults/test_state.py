@@ -133,6 +133,16 @@ def test_a_state_deleted_under_a_running_agent_is_written_again(tmp_path: Path, 
         assert len(sink.ids()) == place.prompts
 
 
+def test_an_idle_agent_whose_directory_was_deleted_writes_its_state_again(tmp_path: Path) -> None:
+    with Sink() as sink:
+        place = Place(tmp_path, sink, COLLECTOR_RUN__RESCAN_INTERVAL="0.1")
+        with place.agent.start():
+            place.wait_until_saved()
+            place.agent.directory.rename(tmp_path / "deleted")
+            place.wait_until_saved()
+        assert place.agent.scan().ledger["delivered"] == 0
+
+
 def test_a_home_mounted_over_a_running_agent_keeps_its_offsets_and_key(tmp_path: Path) -> None:
     """Otherwise the exclusions and levels in that home would be ignored, and everything sent again under other ids."""
     with Sink() as sink:
