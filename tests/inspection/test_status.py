@@ -16,6 +16,7 @@ import pytest
 from tests.agent import COLLECTOR, Agent
 from tests.build import Home
 from tests.inside import Inside
+from tests.service.process import NO_RESCANS
 from tests.sink import PATIENCE, Answer, Sink
 
 
@@ -103,6 +104,17 @@ def test_a_failing_sink_is_reported_while_the_agent_waits_for_it(home: Home, sin
         assert "503" in report["problem"]["reason"]
         assert "Check that the sink is up" in report["problem"]["reason"]
         assert report["lag"] > 0
+
+
+def test_what_is_written_while_the_sink_fails_is_reported_as_waiting(home: Home, sink: Sink, agent: Agent) -> None:
+    sink.then = Answer(503)
+    session = home.session()
+    session.prompt("one")
+    with agent.start(COLLECTOR_RETRY__MAX_WAIT="600", **NO_RESCANS):  # one pass lasts as long as the test
+        sink.wait_for(lambda: sink.posts)
+        told_when(agent, "is_running", True)
+        session.prompt("two")
+        assert told_when(agent, "lag", session.size)["problem"]["kind"] == "unavailable"
 
 
 @pytest.mark.parametrize(
