@@ -14,10 +14,9 @@ import pytest
 
 from tests.agent import COLLECTOR, Agent
 from tests.build import Home
-from tests.sink import Answer, Sink
+from tests.sink import PATIENCE, Answer, Sink
 
 INTERRUPTED = 130
-PATIENCE = 60.0
 CTRL_C = b"\x03"
 SLOW_TO_START = "import os, time\nos.write(2, b'loading')\ntime.sleep(60)\n"
 # Loaded before the agent's own modules: stops at the start of discovery, until it is interrupted.
@@ -160,5 +159,5 @@ def test_a_reader_that_closes_the_pipe_counts_as_success(agent: Agent) -> None:
     agent.run("scan", "--state", str(agent.state), env={"COLLECTOR_SINK__TYPE": "store"})
     for words in ("config show", "preview --all", "report", "scan", "help"):
         command = ["bash", "-c", 'set -o pipefail; "$@" | true', "bash", *COLLECTOR, *words.split()]
-        done = subprocess.run(command, capture_output=True, env=agent.environment, timeout=60, check=False)
+        done = subprocess.run(command, capture_output=True, env=agent.environment, timeout=PATIENCE, check=False)
         assert (words, done.returncode, done.stderr.count(b"Error")) == (words, 0, 0)
