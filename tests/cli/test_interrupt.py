@@ -8,6 +8,7 @@ import re
 import select
 import subprocess
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,12 @@ class Terminal:
             assert select.select([self.end], [], [], PATIENCE)[0], f"{pattern!r} was not shown: {self.shown!r}"
             piece = self._read()
             assert piece, f"it ended without {pattern!r}: {self.shown!r}"
+
+    def read_until(self, condition: Callable[[], object]) -> None:
+        """Reads until the condition holds. A command whose terminal nobody reads stops once that is full."""
+        while not condition():
+            if select.select([self.end], [], [], 0.02)[0]:
+                assert self._read(), f"it ended: {self.shown!r}"
 
     def press(self, keys: bytes) -> None:
         """Presses keys."""
@@ -143,7 +150,7 @@ def test_ctrl_c_while_sending(agent: Agent, sink: Sink, presses: int) -> None:
     answered = threading.Event()
     sink.then = Answer(held=answered)
     terminal = Terminal(agent, "scan", *agent.places(), COLUMNS="160")
-    sink.wait_for(lambda: sink.posts)
+    terminal.read_until(lambda: sink.posts)
     terminal.press(CTRL_C)
     terminal.wait_for(b"finishing what is in flight; Ctrl-C again to quit now")
     if presses > 1:
