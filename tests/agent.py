@@ -26,7 +26,7 @@ from typing import Any, Self
 from tests import warm
 from tests.build import Home
 from tests.redactors import CACHE
-from tests.sink import Sink
+from tests.sink import PATIENCE, Sink
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 COLLECTOR = warm.COLLECTOR
@@ -65,7 +65,7 @@ class Result:
 class Agent:
     """The command, bound to a home, a sink and a state of its own; `environment` adds COLLECTOR_* and the like."""
 
-    patience = 120.0  # seconds a command may take on a busy machine
+    patience = PATIENCE  # seconds a command may take
     is_warm = True  # whether `start` may fork what it starts
 
     def __init__(
@@ -158,7 +158,7 @@ class Running:
         if self.process.poll() is None:
             self.process.terminate()
             try:
-                self.process.wait(20)
+                self.process.wait(PATIENCE)
             except subprocess.TimeoutExpired:
                 self.kill()
                 raise
@@ -168,7 +168,7 @@ class Running:
         """What the service has logged so far."""
         return self.log.read_text(errors="replace")
 
-    def stop(self, how: signal.Signals = signal.SIGTERM, timeout: float = 20) -> int:
+    def stop(self, how: signal.Signals = signal.SIGTERM, timeout: float = PATIENCE) -> int:
         """Asks the service to stop; returns its exit code."""
         self.process.send_signal(how)
         return self.process.wait(timeout)
@@ -176,7 +176,7 @@ class Running:
     def kill(self) -> None:
         """kill -9."""
         self.process.kill()
-        self.process.wait(20)
+        self.process.wait(PATIENCE)
 
 
 # Runs between this process and the scan: on Linux a child inherits its parent's peak RSS.

@@ -31,8 +31,9 @@ from tests.tls import Authority
 # new ones. There is no deadline, because how long an example takes only shows how busy the machine is.
 settings.register_profile("suite", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("suite")
-# A suite started in the background ignores SIGINT, and so would every process that it starts.
+# A suite started in the background ignores SIGINT, one under nohup SIGHUP, and so would every process that it starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 CLEARED = {
     "CLAUDE_CONFIG_DIR",

@@ -25,6 +25,7 @@ from typing import Any, Literal, Self
 
 import zstandard
 
+PATIENCE = 300.0  # seconds until a wait is taken for a hang; how busy the machine is must decide nothing
 Event = dict[str, Any]
 Ending = Literal["complete", "closed", "cut", "silence"]
 
@@ -259,7 +260,7 @@ class Sink:
         parts = [f"{r.method} {r.path}\n{json.dumps(r.headers)}\n".encode() + r.body for r in requests]
         return b"\n".join(parts)
 
-    def wait_for(self, condition: Callable[[], object], timeout: float = 60.0) -> None:
+    def wait_for(self, condition: Callable[[], object], timeout: float = PATIENCE) -> None:
         """Waits until the condition holds, checking it again after every request and answer."""
         deadline = time.monotonic() + timeout
         with self._changed:

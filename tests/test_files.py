@@ -81,7 +81,6 @@ def test_a_pipe_in_place_of_one_of_our_files_blocks_no_command(tmp_path: Path, n
     home.session().prompt("one")
     with Sink() as sink:
         agent = Agent(home, sink, {"COLLECTOR_SINK__TOKEN_FILE": str(tmp_path / "agent" / "token")})
-        agent.patience = 30
         pipe = agent.directory / name
         pipe.parent.mkdir(parents=True, mode=0o700)
         (agent.directory / "token").write_text("planted-and-not-live\n")

@@ -26,6 +26,7 @@ from collector.inspection.sink_checks import sink_checks
 from collector.keeping.installation import damage_of
 from collector.keeping.lock import holder
 from collector.keeping.pause import standstill
+from collector.keeping.rescue import NO_ROOM
 from collector.log import counted, in_words
 from collector.reading.discover import Findings, discover
 from collector.reading.roots import doubt
@@ -36,7 +37,7 @@ from collector.settings import Settings
 from collector.store import prices
 from collector.way_out import make_redactor
 
-LITTLE_ROOM, NO_ROOM = 200_000_000, 20_000_000
+LITTLE_ROOM = 200_000_000
 OTHERS, WRITABLE = 0o077, 0o022
 IN_ANYBODYS_HANDS = stat.S_IWOTH | stat.S_ISVTX  # in a sticky directory, such as /tmp, nobody can replace a file
 DAYS_OF_WARNING = 5

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from collector.files import read_plain
 from collector.flow import reasons
 from collector.flow.capture import Capture
 from collector.flow.sink_identity import UNNAMED
+from collector.inspection.check import may
 from collector.keeping import parked
 from collector.keeping.lock import holder
 from collector.keeping.pause import Standstill, is_asked_to_leave_out, standstill
@@ -27,6 +29,8 @@ from collector.reading.discover import discover
 from collector.service.figures import Lag
 from collector.service.status_file import read_status
 from collector.settings import Settings
+
+NO_ROOM_TO_REPORT = 16_000
 
 
 def status_of_each(settings: Settings, services: Sequence[Mapping[str, str]] | None = None) -> dict[str, Any]:
@@ -53,12 +57,30 @@ def status_report(settings: Settings) -> dict[str, Any]:
         report |= _past(told, report["sink"])
     elif reason or (told.get("problem") or {}).get("kind") == "configuration":
         report |= _waiting(settings, told)
+    if is_running and (obstacle := _obstacle(settings.state_path.parent)):
+        report["problem"] = _unreported(obstacle, told)
     report |= {"is_running": is_running, "holder": named or None, "state": str(settings.state_path)}
     report["paused"] = {**reason._asdict(), "reason": str(reason)} if reason else None
     entries = _quarantined(settings)
     report["quarantine"] = None if entries is None else len(entries)
     report["damaged"] = sorted({entry["source"] for entry in entries or () if _is_still_damaged(entry)})
     return report
+
+
+def _obstacle(directory: Path) -> str:
+    """What keeps an agent from writing there; empty if nothing does."""
+    if not may(directory, os.W_OK | os.X_OK):
+        return f"{directory} is not writable"
+    return f"No space is left in {directory}" if shutil.disk_usage(directory).free < NO_ROOM_TO_REPORT else ""
+
+
+def _unreported(obstacle: str, told: Mapping[str, Any]) -> dict[str, Any]:
+    """The problem that an agent cannot report itself."""
+    reason = (
+        f"{obstacle}, so the agent can neither save what was acknowledged nor report how it is. It keeps trying. What "
+        f"else is said here is from {told.get('updated')}."
+    )
+    return {"kind": "state", "reason": reason, "since": told.get("updated"), "tries": 1}
 
 
 def _waiting(settings: Settings, told: dict[str, Any]) -> dict[str, Any]:

@@ -150,7 +150,7 @@ class Committer:
         if self.is_dry_run or not is_wanted:
             return
         try:
-            self.state.refuse_replaced()
+            self.state.keep_lock()
             # In this order, so that no offset on disk is past anything that is not on disk. After a crash in between,
             # the line is read and quarantined again; in the other order, it would be lost.
             self._write_quarantine()

@@ -30,11 +30,17 @@ class HeldLock(NamedTuple):
     device: int
     descriptor: int
 
-    def refuse_replaced(self) -> None:
+    def keep(self) -> bool:
         """Raises if the directory was replaced, for example by a home mounted after the agent has started: then the
-        configuration, the marker key and the offsets differ too. A deleted directory is created again."""
+        configuration, the marker key and the offsets differ too. What was deleted is created again: without a lock
+        file, no command finds the agent, and another could start. Returns whether anything was."""
+        was_deleted = False
         with contextlib.suppress(OSError):
+            make_private_directory(self.path.parent)
             is_replaced = os.stat(self.path.parent).st_dev != self.device
+            was_deleted = not is_replaced and not lock_path(self.path).exists()
+            if was_deleted:
+                self._lock_again()
             # Do not compare inodes: some file systems make up a new number each time.
             if is_replaced or read_plain(lock_path(self.path)) != os.pread(self.descriptor, 1_000, 0):
                 raise StateReplaced(
@@ -42,6 +48,18 @@ class HeldLock(NamedTuple):
                     "more is read, sent or written there. Restart the agent to work with what is there now; a service "
                     "manager does so by itself."
                 )
+        return was_deleted
+
+    def _lock_again(self) -> None:
+        # If another agent comes first, it has the lock, and `keep` finds its name in the file.
+        descriptor = opened_plain(lock_path(self.path), os.O_RDWR | os.O_CREAT | os.O_EXCL)
+        try:
+            _try_to_lock(descriptor)
+            with contextlib.suppress(OSError):  # as in `lock`
+                os.pwrite(descriptor, os.pread(self.descriptor, 1_000, 0), 0)
+            os.dup2(descriptor, self.descriptor, inheritable=False)
+        finally:
+            os.close(descriptor)
 
 
 def lock_path(path: Path) -> Path:

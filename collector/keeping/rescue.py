@@ -10,8 +10,10 @@ crash never leaves a whole file that the index does not name.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -29,6 +31,7 @@ from collector.settings.options import SweptSettings
 
 log = get_logger()
 COPY_BYTES = 1 << 20
+NO_ROOM = 20_000_000  # copies leave this much free: on a full disk, what is acknowledged could not be recorded
 
 
 class HeldFiles:
@@ -103,18 +106,17 @@ class HeldFiles:
             return
         unsent = {source.key: size for source in found if (size := unsent_of(source, state))}
         plan = self.held.plan_to_hold(self._read_as, found, unsent, state.entries, self.settings, self.sink)
-        held = len(self.held.files)
+        held, reason = len(self.held.files), ""
         try:
             self.carry_out(plan)
         except OSError as error:
-            log.warning("unsent files cannot be held", path=str(self.directory), reason=error.strerror)
-            return
+            reason = str(error.strerror)
         taken = len(self.held.files) - held
         left_out = plan.left_out + len(plan.take) - taken
         if left_out > self.left_out:  # a glance sees only some files, so this only grows
             self.left_out = left_out
-            limits = {"max_files": self.settings.max_files, "max_bytes": self.settings.max_bytes}
-            log.warning("not all unsent files can be held", left_out=left_out, path=str(self.directory), **limits)
+            why = {"max_files": self.settings.max_files, "max_bytes": self.settings.max_bytes, "reason": reason}
+            log.warning("not all unsent files can be held", left_out=left_out, path=str(self.directory), **why)
         if taken:
             told = self.summary()
             log.info("unsent files held", files=told["files"], bytes=told["bytes"])
@@ -285,6 +287,8 @@ class HeldFiles:
 
     def _pour(self, original: SourceFile, start: int, copy: IO[bytes]) -> None:
         """Copies from an offset to the end, in pieces, and syncs: this may soon be the only copy."""
+        if shutil.disk_usage(self.directory).free < NO_ROOM + original.stamp.size - start:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         while piece := original.read(COPY_BYTES, start):
             copy.write(piece)
             start += len(piece)

@@ -311,7 +311,7 @@ class State:
 
     def save(self, *, is_whole: bool = False) -> None:
         """Writes the file or a line of the journal. On failure, the disk is unchanged and the entries stay dirty."""
-        self.refuse_replaced()
+        self.keep_lock()
         try:
             if is_whole or self._is_reset or not self._append():
                 self._write_whole(self._document())
@@ -323,10 +323,11 @@ class State:
         self.is_dirty = False
         self._changed.clear()
 
-    def refuse_replaced(self) -> None:
-        """Raises StateReplaced if the files there now belong to another agent or another home."""
-        if self.lock is not None:
-            self.lock.refuse_replaced()
+    def keep_lock(self) -> None:
+        """Raises StateReplaced if the files there now belong to another agent or another home. A deleted lock file is
+        created again, and then so must be the state."""
+        if self.lock is not None and self.lock.keep():
+            self.is_dirty = True
 
     @property
     def is_whole_on_disk(self) -> bool:

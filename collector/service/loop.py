@@ -204,7 +204,7 @@ class Service:
         self._drift = drift
 
     def _look_at_everything(self) -> None:
-        self.flow.state.refuse_replaced()
+        self.flow.state.keep_lock()
         refuse_deleted(self.flow.scope.roots)
         # Watcher and hints come before the walk, so that a change behind the walk's back leaves a hint for later.
         self.watcher.keep_up()
@@ -276,6 +276,7 @@ class Service:
         # First, so that a signal that arrives while the file is being read asks for another reload.
         was_asked_for = self._reloads.begin()
         self.notifier.reloading()
+        self.passes.doubt()  # nothing watches between two watchers, and other files may be wanted afterwards
         before, reason = parts.pop_all(), ""
         try:
             settings = self._reread()
@@ -290,7 +291,6 @@ class Service:
                 log.error("configuration not applied, sending nothing until it is", reason=reason)
             self._is_removed = isinstance(error, SinkRemoved)
             parts.push(before)
-            self.passes.doubt()  # the watcher may have been closed above
         else:
             before.close()  # only now: until here, the old flow might have been needed again
             configure(settings.log.level, settings.log.format)
@@ -381,7 +381,7 @@ class Service:
             self._tell()
 
     def _tell(self, *, is_last: bool = False) -> None:
-        self.flow.state.refuse_replaced()
+        self.flow.state.keep_lock()
         self._told = self._news
         report = self._status.write(self.describe, is_last=is_last)
         self.notifier.status(one_line(report, standstill=self._standstills.reason))
@@ -393,7 +393,7 @@ class Service:
         # Save before the last report, so that it can tell if saving failed.
         self.flow.committer.save()
         with suppress(StateReplaced):
-            self.flow.state.refuse_replaced()
+            self.flow.state.keep_lock()
             if self.settings.heartbeat.interval and self.passes.may_beat and not self._reloads.problem:
                 self._send_heartbeat(is_last=True)
             self._tell(is_last=True)

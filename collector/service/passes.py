@@ -91,6 +91,7 @@ class Passes(Observer):
         self._ledger = Ledger()
         self._batches = 0
         self._found: Findings | None = None
+        self._newer: list[Source] = []  # written since then, while the sink fails
         self._has_all_hints = True
         self._errors_in_a_row = 0
         self._unsaved_since = 0.0
@@ -232,7 +233,7 @@ class Passes(Observer):
     def refresh_lag(self) -> None:
         """Brings the lag up to date while a pass is under way."""
         if self._found is not None:
-            self.lag.take(self._found.files, self.flow.state.lag_of, self._found.gone)
+            self.lag.take([*self._found.files, *self._newer], self.flow.state.lag_of, self._found.gone)
 
     def _look(self) -> tuple[Findings | None, float]:
         """Makes a full walk. Returns what it found, or None if it failed, and the CPU seconds that it took."""
@@ -269,7 +270,7 @@ class Passes(Observer):
             # What the pass committed counts, however it ended.
             self.totals.add(self._ledger)
             self.refresh_lag()
-            self._ledger, self._found = Ledger(), None
+            self._ledger, self._found, self._newer = Ledger(), None, []
             self.changes += 1
         return False
 
@@ -315,10 +316,13 @@ class Passes(Observer):
             log.warning(event, reason=reason)
 
     def _hold_what_is_new(self) -> None:
-        """Holds files written since the pass began: it may last as long as an outage, and they could be swept before
-        the next pass begins. Only hints tell of them until then."""
+        """Holds files written since the pass began, and counts their lag: the pass may last as long as an outage, and
+        they could be swept before the next one begins. Only hints tell of them until then."""
         if paths := self._hinted():
-            self.flow.held.hold(glance(paths, self.flow.scope).files, self.flow.state)
+            files = glance(paths, self.flow.scope).files
+            self.flow.held.hold(files, self.flow.state)
+            self.changes += files != self._newer
+            self._newer = files
         self._held_at = self._clock()
 
     def _note_places(self, found: Findings) -> None:

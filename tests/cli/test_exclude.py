@@ -24,7 +24,7 @@ from tests.agent import Agent
 from tests.build import Home
 from tests.inside import Inside
 from tests.redact.secrets import secret
-from tests.sink import Answer, Sink
+from tests.sink import PATIENCE, Answer, Sink
 
 MINE = """\
 # What I do not want to share.
@@ -226,7 +226,7 @@ def test_a_running_scan_is_stopped(tmp_path: Path) -> None:
             session_in(agent, "/work/secret", "of the secret one")
             said = agent.run("exclude", "/work/secret", "--state", str(agent.state))
             gate.set()
-            assert scan.process.wait(30) == 3
+            assert scan.process.wait(PATIENCE) == 3
         assert "A scan was under way and would not have noticed, so it was stopped" in said.stdout, said.stderr
 
 

@@ -8,16 +8,16 @@ import re
 import select
 import subprocess
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.agent import COLLECTOR, Agent
 from tests.build import Home
-from tests.sink import Answer, Sink
+from tests.sink import PATIENCE, Answer, Sink
 
 INTERRUPTED = 130
-PATIENCE = 60.0
 CTRL_C = b"\x03"
 SLOW_TO_START = "import os, time\nos.write(2, b'loading')\ntime.sleep(60)\n"
 # Loaded before the agent's own modules: stops at the start of discovery, until it is interrupted.
@@ -55,6 +55,12 @@ class Terminal:
             assert select.select([self.end], [], [], PATIENCE)[0], f"{pattern!r} was not shown: {self.shown!r}"
             piece = self._read()
             assert piece, f"it ended without {pattern!r}: {self.shown!r}"
+
+    def read_until(self, condition: Callable[[], object]) -> None:
+        """Reads until the condition holds. A command whose terminal nobody reads stops once that is full."""
+        while not condition():
+            if select.select([self.end], [], [], 0.02)[0]:
+                assert self._read(), f"it ended: {self.shown!r}"
 
     def press(self, keys: bytes) -> None:
         """Presses keys."""
@@ -144,7 +150,7 @@ def test_ctrl_c_while_sending(agent: Agent, sink: Sink, presses: int) -> None:
     answered = threading.Event()
     sink.then = Answer(held=answered)
     terminal = Terminal(agent, "scan", *agent.places(), COLUMNS="160")
-    sink.wait_for(lambda: sink.posts)
+    terminal.read_until(lambda: sink.posts)
     terminal.press(CTRL_C)
     terminal.wait_for(b"finishing what is in flight; Ctrl-C again to quit now")
     if presses > 1:
@@ -160,5 +166,5 @@ def test_a_reader_that_closes_the_pipe_counts_as_success(agent: Agent) -> None:
     agent.run("scan", "--state", str(agent.state), env={"COLLECTOR_SINK__TYPE": "store"})
     for words in ("config show", "preview --all", "report", "scan", "help"):
         command = ["bash", "-c", 'set -o pipefail; "$@" | true', "bash", *COLLECTOR, *words.split()]
-        done = subprocess.run(command, capture_output=True, env=agent.environment, timeout=60, check=False)
+        done = subprocess.run(command, capture_output=True, env=agent.environment, timeout=PATIENCE, check=False)
         assert (words, done.returncode, done.stderr.count(b"Error")) == (words, 0, 0)

@@ -20,6 +20,7 @@ import pytest
 from collector.store.writer import Writer
 from tests.agent import Agent
 from tests.build import Home
+from tests.sink import PATIENCE
 from tests.store.samples import Client, Event, calls, event, lines, reply, row_of
 from tests.tls import Authority
 
@@ -29,7 +30,7 @@ COLLECTOR = (sys.executable, "-m", "collector")
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """Runs one command to its end."""
     command = [*COLLECTOR, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
 
 
 @contextmanager
@@ -58,7 +59,7 @@ def test_receive_stops_cleanly_when_told_to(database: Path, number: signal.Signa
         with client.http:
             assert client.send(event())["accepted"] == 1
             process.send_signal(number)
-            out, err = process.communicate(timeout=20)
+            out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out, err) == (0, "", "Stopped.\n")
     assert not database.with_name("events.db-wal").exists()
 

@@ -12,6 +12,7 @@ import pytest
 
 from tests.agent import COLLECTOR, Agent
 from tests.build import Home
+from tests.sink import PATIENCE
 
 ESCAPES = "\x1b]0;title\x07\x1b[2J\x9b\x7f\u202e"
 
@@ -27,7 +28,7 @@ def in_shell(agent: Agent, redirection: str, *arguments: str, **environment: str
     """Runs the command under a shell redirection; gives its exit code and both outputs."""
     command = ["sh", "-c", f'"$@" {redirection}', "sh", *COLLECTOR, *arguments]
     made = {**agent.environment, **environment}
-    done = subprocess.run(command, capture_output=True, env=made, cwd=agent.home.path, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, env=made, cwd=agent.home.path, timeout=PATIENCE, check=False)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
@@ -35,7 +36,7 @@ def on_terminal(agent: Agent, *arguments: str, **environment: str) -> str:
     """Runs the command on a terminal, and gives what it shows."""
     terminal, end = pty.openpty()
     made = {**agent.environment, **environment}
-    subprocess.run([*COLLECTOR, *arguments], stdout=end, env=made, timeout=60, check=True)
+    subprocess.run([*COLLECTOR, *arguments], stdout=end, env=made, timeout=PATIENCE, check=True)
     os.close(end)
     shown = os.read(terminal, 65536).decode()
     os.close(terminal)
@@ -59,7 +60,10 @@ def test_a_log_that_cannot_be_written_changes_no_exit_code(agent: Agent, where: 
     found = {}
     for command in ends:
         subprocess.run(
-            ["sh", "-c", script, "sh", *COLLECTOR, *command.split()], env=agent.environment, timeout=60, check=False
+            ["sh", "-c", script, "sh", *COLLECTOR, *command.split()],
+            env=agent.environment,
+            timeout=PATIENCE,
+            check=False,
         )
         found[command] = int((agent.home.path / "ended").read_text())
     assert found == ends

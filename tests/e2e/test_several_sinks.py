@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from tests.agent import Agent
 from tests.build import Home, Session
 from tests.inside import Inside
 from tests.service.steps import Clock, Steps
-from tests.sink import Answer, Sink, poison
+from tests.sink import PATIENCE, Answer, Sink, poison
 
 
 class Laptop:
@@ -191,9 +190,7 @@ def test_after_a_kill_each_sink_is_sent_what_it_lacks(tmp_path: Path) -> None:
             for sink in (engine, archive):
                 sink.wait_for(partial(has, sink, "again"))
             config.write_text(f'[[sinks]]\nname = "engine"\nurl = "{engine.url}"\n')
-            before = time.monotonic()
             assert running.stop() == 0
-            assert time.monotonic() - before < 10
         assert "Traceback" not in running.stderr
         lags = [json.loads(path.read_bytes())["lag"] for path in agent.directory.glob("*.status.json")]
         assert lags == [0, 0]
@@ -205,7 +202,7 @@ def test_if_one_sink_cannot_run_none_does_and_the_reason_is_given(tmp_path: Path
         laptop = Laptop(tmp_path, engine, archive)
         agent = Agent(laptop.home, environment=laptop.agent.environment)
         with lock(agent.state.with_name("state.archive.json"), "test"), agent.start() as running:
-            assert running.process.wait(60) == StateLocked.exit_code
+            assert running.process.wait(PATIENCE) == StateLocked.exit_code
         assert "archive: The state" in running.stderr
 
 

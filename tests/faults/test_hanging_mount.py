@@ -13,6 +13,7 @@ import pytest
 
 from tests.agent import Agent
 from tests.build import Home
+from tests.sink import PATIENCE
 
 # A mounted file system that never answers. Once the file `until` exists, every call to it fails instead.
 HANGING = """
@@ -53,7 +54,7 @@ def test_an_exclusion_is_saved_while_the_mount_of_the_root_hangs(tmp_path: Path)
     hanging = ["unshare", "-m", sys.executable, "-c", HANGING, str(place), str(answers), *command]
     process = subprocess.Popen(hanging, env=agent.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE
         while not said.exists() and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.02)
         if process.poll() == 99:
@@ -62,4 +63,4 @@ def test_an_exclusion_is_saved_while_the_mount_of_the_root_hangs(tmp_path: Path)
         assert "/work/private" in said.read_text()
     finally:
         answers.touch()
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE)

@@ -108,7 +108,7 @@ MOODS: list[Rule] = [
 def test_a_service_survives_every_mood_of_a_sink_and_then_delivers_everything(home: Home) -> None:
     times = {"COLLECTOR_SINK__TIMEOUT": "0.2", "COLLECTOR_SINK__CONNECT_TIMEOUT": "0.2"}
     with Sink(*MOODS) as sink, Agent(home, sink, times).start() as running:
-        sink.wait_for(lambda: len(sink.posts) > len(MOODS) and len(set(sink.ids())) >= 6, timeout=60)
+        sink.wait_for(lambda: len(sink.posts) > len(MOODS) and len(set(sink.ids())) >= 6)
         session = home.session()
         for number in range(6, 9):
             session.prompt(f"prompt {number}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import resource
-import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
@@ -18,7 +17,7 @@ from collector.keeping.state import State
 from tests.agent import COLLECTOR, Agent, Running
 from tests.build import Home, Session
 from tests.scopes import FORM
-from tests.sink import Answer, Sink
+from tests.sink import PATIENCE, Answer, Sink
 
 PROMPTS = 12
 EVERY_EVENT = {"COLLECTOR_BATCH__MAX_EVENTS": "1", "COLLECTOR_SINK__WINDOW": "2"}
@@ -122,13 +121,25 @@ def test_a_state_deleted_under_a_running_agent_is_written_again(tmp_path: Path, 
             if what == "file":
                 place.agent.state.unlink()
             else:
-                shutil.rmtree(place.agent.directory)
+                place.agent.directory.rename(tmp_path / "deleted")
             place.write(1)
             place.wait_for_all()
             place.wait_until_saved()
+            assert json.loads(place.agent.run("status", "--json", *place.agent.places()).stdout)["is_running"]
+            assert place.agent.scan().code == 73
             assert running.stop() == 0
         assert place.agent.scan().ledger["delivered"] == 0
         assert len(sink.ids()) == place.prompts
+
+
+def test_an_idle_agent_whose_directory_was_deleted_writes_its_state_again(tmp_path: Path) -> None:
+    with Sink() as sink:
+        place = Place(tmp_path, sink, COLLECTOR_RUN__RESCAN_INTERVAL="0.1")
+        with place.agent.start():
+            place.wait_until_saved()
+            place.agent.directory.rename(tmp_path / "deleted")
+            place.wait_until_saved()
+        assert place.agent.scan().ledger["delivered"] == 0
 
 
 def test_a_home_mounted_over_a_running_agent_keeps_its_offsets_and_key(tmp_path: Path) -> None:
@@ -141,12 +152,14 @@ def test_a_home_mounted_over_a_running_agent_keeps_its_offsets_and_key(tmp_path:
         root = place.home.root.rename(tmp_path / "root")
         with place.agent.start() as running:
             sink.wait_for(lambda: "a root does not exist" in running.stderr)
+            running.process.send_signal(signal.SIGSTOP)  # a mount takes no time
             there.rename(tmp_path / "what the mount covers")
             (tmp_path / "home that is not mounted yet").rename(there)
+            running.process.send_signal(signal.SIGCONT)
             known = _written_in(there)
             root.rename(place.home.root)
             place.write(1)
-            assert running.process.wait(30) == 74
+            assert running.process.wait(PATIENCE) == 74
             assert "such as a home mounted later" in running.stderr
         assert _written_in(there) == known
         assert len(sink.ids()) == PROMPTS
@@ -175,7 +188,7 @@ def test_a_home_mounted_over_an_agent_that_changed_its_sink_keeps_its_offsets(
             running.process.send_signal(signal.SIGCONT)
             known = _written_in(there)
             place.write(1)
-            assert running.process.wait(30) == 74
+            assert running.process.wait(PATIENCE) == 74
         assert _written_in(there) == known
 
 
@@ -185,7 +198,9 @@ def _offsets_now(state: Path) -> str:
 
 
 def _written_in(directory: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in directory.iterdir() if path.is_file()}
+    """All but the status, which a process that was interrupted while describing itself may still write."""
+    files = (path for path in directory.iterdir() if path.is_file() and path.name != "state.status.json")
+    return {path.name: path.read_bytes() for path in files}
 
 
 def test_an_unwritable_state_directory_is_reported_before_anything_is_sent(tmp_path: Path) -> None:

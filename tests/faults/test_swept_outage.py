@@ -12,7 +12,7 @@ from tests.agent import Agent
 from tests.build import Home
 from tests.service.process import NO_RESCANS
 from tests.service.steps import Clock, Steps
-from tests.sink import Answer, Sink
+from tests.sink import PATIENCE, Answer, Sink
 
 LINES = 1000
 GIVEN_UP_AFTER = 3.0
@@ -60,7 +60,7 @@ def test_a_scan_delivers_a_transcript_deleted_a_second_after_the_first_failure(t
         with agent.start("--max-wait", "2", command="scan") as running:
             sink.wait_for(after(sink, 1.0))
             path.unlink()
-            assert running.process.wait(60) == 75
+            assert running.process.wait(PATIENCE) == 75
         sink.clear_script()
         result = agent.scan().assert_balanced()
         assert (result.code, result.ledger["delivered"], result.ledger["lag"]) == (0, LINES, 0)
@@ -82,7 +82,7 @@ def test_a_file_deleted_before_its_turn_is_delivered_by_the_same_pass(tmp_path: 
                 path.unlink()
             sink.clear_script()
             sink.wait_for(lambda: len(set(sink.ids())) == 80)
-            assert (running.process.wait(60) if command == "scan" else running.stop()) == 0
+            assert (running.process.wait(PATIENCE) if command == "scan" else running.stop()) == 0
         assert len(sink.ids()) == 80
         assert agent.scan().ledger["lines"] == 0
         assert held(agent) == []

@@ -16,7 +16,7 @@ import pytest
 from tests.agent import COLLECTOR, Agent
 from tests.build import Home
 from tests.inside import Inside
-from tests.sink import Sink
+from tests.sink import PATIENCE, Sink
 
 KEY = "AKIA" + "Q3EGRZPLMWXCVB7T"
 LEVELS = [
@@ -192,7 +192,7 @@ def test_a_reader_that_closes_the_pipe_is_not_an_error(home: Home, sink: Sink) -
         check=False,
         env=agent.environment,
         cwd=home.path,
-        timeout=60,
+        timeout=PATIENCE,
     )
     assert ended.stderr == b""
     assert ended.returncode in (0, 141)

@@ -8,13 +8,16 @@ import signal
 import subprocess
 import threading
 import time
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from tests.agent import COLLECTOR, Agent
 from tests.build import Home
-from tests.sink import Answer, Sink
+from tests.inside import Inside
+from tests.service.process import NO_RESCANS
+from tests.sink import PATIENCE, Answer, Sink
 
 
 def told(agent: Agent) -> dict[str, Any]:
@@ -26,7 +29,7 @@ def told(agent: Agent) -> dict[str, Any]:
 
 def told_when(agent: Agent, name: str, value: object) -> dict[str, Any]:
     """The report, once it has this value."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while (report := told(agent)).get(name) != value:
         assert time.monotonic() < deadline, report
     return report
@@ -110,13 +113,43 @@ def test_a_failing_sink_is_reported_while_the_agent_waits_for_it(home: Home, sin
     sink.then = Answer(503)
     home.session().prompt("one")
     with agent.start():
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while not (report := told(agent)).get("problem"):
             assert time.monotonic() < deadline
         assert report["problem"]["kind"] == "unavailable"
         assert "503" in report["problem"]["reason"]
         assert "Check that the sink is up" in report["problem"]["reason"]
         assert report["lag"] > 0
+
+
+def test_what_is_written_while_the_sink_fails_is_reported_as_waiting(home: Home, sink: Sink, agent: Agent) -> None:
+    sink.then = Answer(503)
+    session = home.session()
+    session.prompt("one")
+    with agent.start(COLLECTOR_RETRY__MAX_WAIT="600", **NO_RESCANS):  # one pass lasts as long as the test
+        sink.wait_for(lambda: sink.posts)
+        told_when(agent, "is_running", True)
+        session.prompt("two")
+        assert told_when(agent, "lag", session.size)["problem"]["kind"] == "unavailable"
+
+
+@pytest.mark.parametrize(
+    ("what", "found", "reason"),
+    [
+        ("shutil.disk_usage", SimpleNamespace(free=0), "No space is left in {}"),
+        ("os.access", False, "{} is not writable"),
+    ],
+)
+def test_a_state_that_cannot_be_written_is_reported_although_the_agent_cannot_report_it(
+    home: Home, sink: Sink, agent: Agent, monkeypatch: pytest.MonkeyPatch, what: str, found: object, reason: str
+) -> None:
+    home.session().prompt("one")
+    with agent.start():
+        told_when(agent, "delivered", 1)
+        monkeypatch.setattr(what, lambda *_, **__: found)
+        problem = told(Inside(home, sink))["problem"]
+    assert problem["kind"] == "state"
+    assert problem["reason"].startswith(reason.format(agent.directory))
 
 
 def test_a_scan_that_holds_the_state_is_named(home: Home, sink: Sink, agent: Agent) -> None:
@@ -129,7 +162,7 @@ def test_a_scan_that_holds_the_state_is_named(home: Home, sink: Sink, agent: Age
         assert report["is_running"] is False
         assert f"scan, process {running.process.pid}" in report["holder"]
         answered.set()
-        assert running.process.wait(30) == 0
+        assert running.process.wait(PATIENCE) == 0
 
 
 def test_watch_repeats_the_report_until_it_is_interrupted(home: Home, agent: Agent) -> None:
@@ -138,7 +171,7 @@ def test_watch_repeats_the_report_until_it_is_interrupted(home: Home, agent: Age
         assert watching.stdout is not None
         first, second = (json.loads(watching.stdout.readline()) for _ in range(2))
         watching.send_signal(signal.SIGINT)
-        assert watching.wait(10) == 0
+        assert watching.wait(PATIENCE) == 0
     assert first["lag"] == second["lag"] == 0
 
 

@@ -7,6 +7,7 @@ import os
 import resource
 import stat
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from structlog.testing import capture_logs
@@ -115,6 +116,18 @@ def test_a_copy_that_does_not_fit_counts_as_left_out(place: Place) -> None:
     assert place.held.summary() == {"files": 1, "bytes": 2, "left_out": 1}
     told = [each["event"] for each in said if each["log_level"] != "debug"]
     assert told == ["not all unsent files can be held", "unsent files held"]
+
+
+@pytest.mark.usefixtures("no_links")
+def test_copies_leave_room_to_record_what_is_acknowledged(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    sources = [place.write(name, b"1\n" * 4_000_000) for name in "abc"]
+
+    def usage(directory: Path) -> SimpleNamespace:
+        return SimpleNamespace(free=40_000_000 - sum(each.stat().st_size for each in directory.iterdir()))
+
+    monkeypatch.setattr("shutil.disk_usage", usage)
+    place.held.hold(sources, place.state)
+    assert place.held.summary() == {"files": 2, "bytes": 16_000_000, "left_out": 1}
 
 
 @pytest.mark.usefixtures("no_links")
@@ -273,10 +286,15 @@ def test_a_dry_run_changes_nothing(place: Place) -> None:
     assert place.names() == {"index.json", "1.jsonl", "9.new"}
 
 
-def test_a_directory_that_cannot_be_written_stops_nothing(place: Place) -> None:
+def test_a_directory_that_cannot_be_written_stops_nothing_and_is_reported_once(place: Place) -> None:
     place.directory.parent.write_text("in the way")
-    place.held.hold([place.write("a", b"1\n")], place.state)
-    assert place.held.summary() == {"files": 0, "bytes": 0, "left_out": 0}
+    source = place.write("a", b"1\n")
+    with capture_logs() as said:
+        for _ in range(3):  # as every two seconds while the sink fails
+            place.held.hold([source], place.state)
+    told = [(each["event"], each["reason"]) for each in said]
+    assert told == [("not all unsent files can be held", "Not a directory")]
+    assert place.held.summary() == {"files": 0, "bytes": 0, "left_out": 1}
 
 
 def test_a_plan_is_carried_out_as_it_stands(place: Place) -> None:

@@ -14,7 +14,7 @@ from collector.delivery.sinks.registry import SINKS
 from collector.service.loop import Service
 from tests.agent import Agent, Running
 from tests.build import Home
-from tests.sink import Sink
+from tests.sink import PATIENCE, Sink
 
 # With rescans this rare, whatever is found was found by a hint.
 NO_RESCANS = {"COLLECTOR_RUN__RESCAN_INTERVAL": "600"}
@@ -22,7 +22,7 @@ QUICK_RESCANS = {"COLLECTOR_RUN__RESCAN_INTERVAL": "0.1"}
 SLOW_RETRIES = {"COLLECTOR_RETRY__INITIAL_INTERVAL": "600", "COLLECTOR_RETRY__MAX_INTERVAL": "600"}
 
 
-def wait_until(condition: Callable[[], object], what: object = "", timeout: float = 60.0) -> None:
+def wait_until(condition: Callable[[], object], what: object = "", timeout: float = PATIENCE) -> None:
     """Waits until the condition holds; fails after the timeout."""
     deadline = time.monotonic() + timeout
     pause = threading.Event()
@@ -64,5 +64,5 @@ def serving(home: Home, sink: Sink, *, given: dict[str, Any] | None = None, **pa
         yield service
     finally:
         service.stop()
-        thread.join(30)
+        thread.join(PATIENCE)
         service.wake.close()

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from collector.service.hints import MAX_PATHS, Waker
+from tests.sink import PATIENCE
 
 
 @pytest.fixture
@@ -48,18 +49,18 @@ def test_too_many_hints_ask_for_a_full_scan(wake: Waker) -> None:
 def test_a_ring_before_the_wait_still_ends_it(wake: Waker) -> None:
     wake.ring()
     started = time.monotonic()
-    wake.wait(30)
-    assert time.monotonic() - started < 10
+    wake.wait(PATIENCE)
+    assert time.monotonic() - started < PATIENCE
 
 
 def test_a_ring_from_another_thread_ends_the_wait(wake: Waker) -> None:
     threading.Thread(target=wake.ring).start()
     started = time.monotonic()
-    wake.wait(30)
-    assert time.monotonic() - started < 10
+    wake.wait(PATIENCE)
+    assert time.monotonic() - started < PATIENCE
 
 
 def test_any_number_of_rings_never_blocks(wake: Waker) -> None:
     for _ in range(100_000):
         wake.ring()
-    wake.wait(30)
+    wake.wait(PATIENCE)

@@ -34,6 +34,19 @@ def test_a_reload_keeps_entries_waiting_for_the_quarantine(home: Home, steps: St
         assert [entry["reason"] for entry in committer.quarantine.entries()] == ["torn line"]
 
 
+def test_what_a_reload_includes_is_not_counted_as_missed_hints(home: Home, sink: Sink, clock: Clock) -> None:
+    with Steps(home, sink, clock, given={"projects": {"exclude": ["/work/app"]}}) as steps, ExitStack() as parts:
+        home.session().prompt("one")
+        steps.until_idle()
+        clock.forward(10)
+        steps.given["projects"] = {}
+        steps.service.reload()
+        steps.service._do_reload(parts)
+        steps.until_idle()
+        assert texts(sink) == ["one"]
+        assert steps.service.describe()["watcher"]["missed_hints"] == 0
+
+
 def test_the_status_names_settings_overruled_by_a_lock(
     home: Home, sink: Sink, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

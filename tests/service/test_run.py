@@ -20,17 +20,17 @@ from tests.agent import Agent
 from tests.build import Home
 from tests.scopes import asking
 from tests.service.process import NO_RESCANS, SLOW_RETRIES, is_watching, serving, status_of, wait_until
-from tests.sink import Answer, Sink, only_with_token, texts
+from tests.sink import PATIENCE, Answer, Sink, only_with_token, texts
 
 # Stopping
 
 
 STAGES: dict[str, tuple[Answer, dict[str, str]]] = {
     "reading": (Answer(), {"COLLECTOR_BATCH__MAX_EVENTS": "1", "COLLECTOR_SINK__WINDOW": "1"}),
-    "in flight": (Answer(ending="silence"), {}),
+    "in flight": (Answer(ending="silence"), {"COLLECTOR_SINK__TIMEOUT": "600"}),
     "waiting to try again": (Answer(503), SLOW_RETRIES),
     "halted": (Answer(401), SLOW_RETRIES),
-    "uploading slowly": (Answer(), {"COLLECTOR_SINK__MAX_RATE": "10", "COLLECTOR_BATCH__MAX_EVENTS": "1"}),
+    "uploading slowly": (Answer(), {"COLLECTOR_SINK__MAX_RATE": "1", "COLLECTOR_BATCH__MAX_EVENTS": "1"}),
 }
 
 
@@ -45,9 +45,7 @@ def test_it_stops_at_any_stage_and_loses_nothing(home: Home, sink: Sink, stage: 
     agent = Agent(home, sink, environment | {"COLLECTOR_RUN__SHUTDOWN_TIMEOUT": "0.3"})
     with agent.start() as running:
         sink.wait_for(lambda: sink.posts)
-        before = time.monotonic()
         assert running.stop(how) == 0
-        assert time.monotonic() - before < 8
         assert stage != "reading" or len(sink.posts) < count
     sink.clear_script()
     assert Agent(home, sink).scan().code == 0
@@ -255,7 +253,7 @@ def test_a_storm_of_sighups_does_not_stop_delivery(home: Home, sink: Sink) -> No
         thread = threading.Thread(target=storm)
         thread.start()
         try:
-            sink.wait_for(lambda: len(set(texts(sink))) == len(prompts), timeout=20)
+            sink.wait_for(lambda: len(set(texts(sink))) == len(prompts))
             configured.write(sink, 'headers = { "X-Seen" = "the last one" }\n')
         finally:
             calm.set()
@@ -308,7 +306,7 @@ def manager() -> Iterator[socket.socket]:
         yield listening
 
 
-def hear(manager: socket.socket, pattern: str, timeout: float = 30) -> str:
+def hear(manager: socket.socket, pattern: str, timeout: float = PATIENCE) -> str:
     """Waits for a message that matches the pattern, and returns it."""
     deadline = time.monotonic() + timeout
     while True:
@@ -341,7 +339,7 @@ def test_the_service_manager_is_told_of_every_stage(home: Home, sink: Sink, mana
         assert "sink.token_file" in hear(manager, "^STATUS=halted since")
         running.process.send_signal(signal.SIGTERM)
         hear(manager, "^STOPPING=1$")
-        assert running.process.wait(20) == 0
+        assert running.process.wait(PATIENCE) == 0
 
 
 def test_the_watchdog_is_fed_while_idle_and_while_a_request_is_in_flight(
@@ -369,7 +367,7 @@ def test_a_hanging_main_loop_stops_feeding_the_watchdog(home: Home, sink: Sink, 
 
     def hang() -> bool:
         hanging.set()
-        return is_over.wait(60)
+        return is_over.wait(PATIENCE)
 
     home.session().prompt("one")
     with serving(home, sink, notifier=Notifier(f"@collector-test-{os.getpid()}", 0.3)) as service:
@@ -378,7 +376,7 @@ def test_a_hanging_main_loop_stops_feeding_the_watchdog(home: Home, sink: Sink, 
             hear(manager, "^WATCHDOG=1$")
             asking(service.flow, hang)
             service.wake.doubt()
-            assert hanging.wait(30)
+            assert hanging.wait(PATIENCE)
             drain(manager)
             with pytest.raises(TimeoutError):  # a healthy loop would feed it ten times in this second
                 hear(manager, "", timeout=1.0)

@@ -14,6 +14,7 @@ from collector.errors import SinkUnavailable, StateLocked, Stopped
 from collector.service.notify import Notifier
 from collector.service.several import SinksFailed, side_by_side, voices
 from tests.service.steps import Clock
+from tests.sink import PATIENCE
 
 
 class Heard(Notifier):
@@ -94,7 +95,7 @@ def test_a_signal_that_did_not_interrupt_the_waiting_thread_is_heard() -> None:
             seen += "join" in {frame.name for frame in traceback.extract_stack(sys._current_frames()[main])[-2:]}
             time.sleep(0)
         signal.pthread_kill(threading.get_ident(), signal.SIGUSR1)
-        answers.append(is_heard.wait(60))
+        answers.append(is_heard.wait(PATIENCE))
 
     before = signal.signal(signal.SIGUSR1, lambda *_: is_heard.set())
     try:

@@ -14,7 +14,7 @@ import pytest
 from tests.agent import Agent
 from tests.build import Home
 from tests.service.process import serving, wait_until
-from tests.sink import Answer, Sink
+from tests.sink import PATIENCE, Answer, Sink
 
 
 def test_a_second_stop_does_not_wait_for_the_sink(agent: Agent, home: Home, sink: Sink) -> None:
@@ -56,7 +56,7 @@ def test_it_stops_when_its_terminal_is_closed_unless_it_runs_under_nohup(agent: 
             if program:
                 wait_until(lambda: log.read_text().count("configuration applied") == 2)
                 process.terminate()
-            assert process.wait(30) == 0
+            assert process.wait(PATIENCE) == 0
         finally:
             process.kill()
 

@@ -19,6 +19,7 @@ from collector.service.hints import Waker
 from collector.service.watch import Watcher, hearing_of_deaths
 from collector.service.watch_limits import is_watch_limit_reached, network_file_system
 from tests.scopes import FORM, scope
+from tests.sink import PATIENCE
 
 
 @pytest.fixture
@@ -52,7 +53,7 @@ class Watching:
     def heard(self, is_enough: Callable[[set[str]], bool]) -> set[str]:
         """Collects hints until there are enough of them."""
         heard: set[str] = set()
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + PATIENCE
         while not is_enough(heard):
             assert time.monotonic() < deadline, heard
             self.wake.wait(deadline - time.monotonic())
@@ -151,7 +152,7 @@ def test_a_projects_directory_created_later_asks_for_a_full_scan(tmp_path: Path,
     watching = Watching(root, wake)
     watching.watcher.keep_up()
     (root / "projects").mkdir()
-    wake.wait(10)
+    wake.wait(PATIENCE)
     assert wake.take().is_everything
     watching.watcher.close()
 

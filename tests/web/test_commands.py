@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.sink import PATIENCE
 from tests.store.samples import NDJSON, event, lines
 from tests.web.pages import stored
 
@@ -63,7 +64,7 @@ def test_web_shows_the_store_to_anyone_with_the_full_address(tmp_path: Path) -> 
             assert page.url.query == b"days=all"
         assert httpx.get(address.partition("?")[0]).status_code == 401
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out) == (0, "")
     assert err.endswith("Stopped.\n")
     assert "Traceback" not in err
@@ -102,7 +103,7 @@ def test_a_user_who_reads_the_command_line_of_the_browser_gets_nothing(tmp_path:
 
 def test_web_without_a_store_says_what_to_do(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "collector", "web", "--no-open", "--database", str(tmp_path / "none.db")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert (done.returncode, done.stdout) == (1, "")
     assert "There is no store at" in done.stderr
 
