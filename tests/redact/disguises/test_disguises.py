@@ -73,6 +73,11 @@ SHOWN: dict[str, Callable[[int, str], str]] = {
     "by grep": "{}-{}".format,
     "in a diff": lambda _, line: f"+{line}",
 }
+CODE = [
+    "class Reader(Base):\n    pass\n\ndef entry():\n    return Info(\n        name='cp037',\n        encode=None,",
+    "tokens = [\n    'plus_1',\n    'minus_1',\n]\nif token:\n    emit('key2value')",
+    "def reset(\n    user, password, host,\n    port=5432, ssl=1, retries=3,\n):",
+]
 HARMLESS = [
     f"{ESC}[32mPASS{ESC}[39m src/password.test.ts",
     f"{ESC}[1mToken count:{ESC}[0m 4096",
@@ -142,6 +147,15 @@ def test_a_value_is_found_on_the_line_after_its_name_as_tools_show_files(
             survived += [f"{name} {how}: {once}"] if value in once else []
             different += [text] if python_redactor.text(text) != once else []
     assert (survived, different) == ([], [])
+
+
+def test_code_stays_as_tools_show_it(redactor: Redactor) -> None:
+    texts = [
+        "\n".join(shown(number, line) for number, line in enumerate(code.split("\n"), 8))
+        for code in CODE
+        for shown in SHOWN.values()
+    ]
+    assert [text for text in texts if redactor.text(text) != text] == []
 
 
 def test_a_text_in_base64_is_redacted_as_a_whole(redactor: Redactor, python_redactor: Redactor) -> None:
