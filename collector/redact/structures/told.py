@@ -164,7 +164,8 @@ _WHEN_ASKED = (
 _CALLED_ELSEWHERE = (
     r"(?i:lozinka|(?:kata )?sandi|katalaluan|m\S{1,2}t kh\S{1,2}u|parola|passord|geslo|jelsz\S{1,2}|l\S{1,2}senord"
     r"|jeton(?: d'acc\S{1,2}s)?|heslo|(?:wlan|wifi)[- ]schl\S{1,2}ssel"
-    r"|clave(?: (?:de )?(?:api|acceso))?|cl\S{1,2} (?:d')?api|chave(?: d[ea])? (?:api|acesso)|chiave api"
+    r"|clave(?: (?:de (?:la )?)?(?:api|acceso))?|cl\S{1,2} (?:d(?:e l)?')?api|chave(?: d[ea])? (?:api|acesso)"
+    r"|chiave (?:dell')?api"
     r"|mdp(?: [a-z]{2,12})?|mot de passe(?: [a-z]{2,12}){0,3}|api[- ]schl\S{1,2}ssel)"
 )
 _CALLED = (
@@ -179,8 +180,10 @@ _OF_WHOM = rf"{_ON_WHAT}[ ]"
 _OF_ME = r"(?i:that[ ])?(?i:I|we|you|they)(?:[ ][a-z]{1,12}){1,3}(?::|[ ](?:is|was)(?:[ ]now)?:?)[ ]"  # I generated:
 _IS = (
     r"(?i:ist|(?:c')?est|es|\S{1,2}|is(?:[ ](?:now|still|currently|again))?|now|of|lautet|from(?:[ ][a-z]{3,5}[ ]to)?"
-    r"|(?:should|will|must)[ ]be|hai|(?:(?:has[ ]been|was|is|got)[ ])?(?:(?:re)?set|changed)[ ]to)"
+    r"|(?:should|will|must)[ ]be|hai"
+    r"|(?:(?:has[ ]been|was|is|got)[ ])?(?:(?:re)?set|changed)(?:[ ]to|,[ ]it'?s(?:[ ]now)?))"
 )
+_OF_KIND = "(?i:api|access|shared|client|auth|secret|admin)"
 # What is told has a digit, and few words after a login have one: the scanner need not stop at the others.
 _WITH_DIGIT = r"[^\s\"'`<>\\\x90\x91]{0,99}[0-9]"
 
@@ -314,7 +317,7 @@ TOLD_RULES = (
         "structure",
         "told-password",
         rf"{_CALLED}(?:'s)?[ ](?:{_OF_ME}|{_OF_WHOM}(?:ist|est|es|lautet):?[ ]"
-        rf"|(?:(?i:for|of|on)[ ]\S{{1,60}}[ ])?(?:{_IS}[ ])?"
+        rf"|(?:(?:(?i:for|of|on)[ ]\S{{1,60}}|there|here)[ ])?(?:{_IS}[ ])?"
         rf"|{_OF_WHOM}{_IS}:?[ ]|{_ON_WHAT}:[ ])(?:\S[ ])?(?:\\{{0,3}}[\"'`*]){{0,2}}{_TOLD}",
         locate=_told_of,
         around=(0, 420),
@@ -327,8 +330,9 @@ TOLD_RULES = (
     Rule(
         "structure",
         "told-token",
-        rf"(?i:this|the|my|new|your)[ ](?:(?i:api|access|shared|client|auth|secret|admin)[ ])?(?i:token|key|secret)"
-        rf"(?::[ ]|[ ]{_OF_ME}|[ ](?:{_OF_WHOM})?(?:{_IS}[ ])|[ ]){_TOLD}",
+        rf"(?i:this|the|my|new|your)[ ](?:(?:{_OF_KIND}[ ])?(?i:token|key|secret)"
+        rf"(?::[ ]|[ ]{_OF_ME}|[ ](?:{_OF_WHOM})?(?:{_IS}[ ])|[ ](?:instead:?[ ])?)"
+        rf"|(?:{_OF_KIND}[ ](?i:key|secret)|(?i:token))[ ]{_ON_WHAT}:[ ]){_TOLD}",
         locate=_told_of,
         around=(0, 420),
         after="",
