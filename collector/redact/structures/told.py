@@ -45,13 +45,18 @@ _weak = re.compile(
 )  # of algorithms and protocols: HMAC-SHA256, aes-cbc-essiv:sha256
 _word_and_number = re.compile(r"[A-Za-z]{4,20}[!@#$%^&*+=~?]\d{2,6}[!?&%]?")
 _no_password = re.compile(
-    r"--.*|[A-Z]{2,10}-\d{1,6}|[A-Z][A-Za-z]{0,6}[A-Z]v?\d[A-Z]{0,4}|https?:|[A-Za-z]{1,10}\d+(?:\.\d+)+|/?[\w.-]{1,80}/[\w./-]{1,100}|\d[\d.:/,-]*[a-z]{0,3}|[\w.-]{1,60}\([^)]{0,60}\)?|v?\d+\.\d"
+    r"--.*|[A-Z]{2,10}-\d{1,6}|[A-Z][A-Za-z]{0,6}[A-Z]v?\d[A-Z]{0,4}|https?:|[A-Za-z]{1,10}\d+(?:\.\d+)+\+?|/?[\w.-]{1,80}/[\w./-]{1,100}|\d[\d.:/,-]*[a-z]{0,3}|[\w.-]{1,60}\([^)]{0,60}\)?|v?\d+\.\d"
 )
 
 
 def looks_told(value: str) -> bool:
     """Whether somebody telling a login in prose would mean this as the password."""
-    if _no_password.fullmatch(value) or is_placeholder(value) or not (_letter.search(value) and _digit.search(value)):
+    if (
+        _no_password.fullmatch(value)
+        or "][" in value
+        or is_placeholder(value)
+        or not (_letter.search(value) and _digit.search(value))
+    ):
         return False
     if is_numbered_name(value) or has_a_number_inside(value) or is_of_a_file(value) or _commit_or_field.match(value):
         return False
