@@ -1,7 +1,8 @@
 """Tokens in pieces, and texts encoded as a whole: what the scanner looks for, and how each is put back together.
 
-`"ghp_" + "..."` and its equivalents in other languages; a token that a terminal wrapped; base64 of a text, one level
-deep. A disguise is a rule like any other, except that what it finds are not secrets but views to be scanned.
+`"ghp_" + "..."` and its equivalents in other languages; a token that a terminal wrapped; a name and its value on lines
+that begin with their numbers, or with the signs of a diff; base64 of a text, one level deep. A disguise is a rule like
+any other, except that what it finds are not secrets but views to be scanned.
 """
 
 from __future__ import annotations
@@ -53,6 +54,29 @@ def _margin(frame: str) -> str:
 _BREAK, _MARGIN = _break("?"), _margin("?")
 _line_break = re.compile(_break(_FRAME) + _margin(_FRAME))
 _continued = re.compile((_BREAK + _MARGIN + rf"({_PIECE}{{2,400}})(?=[\"'`,;)\]}}^]{{0,3}}(?:\s|\\|\Z|\x90))").encode())
+# A name whose value may be on one of the next lines, and headings of rows. As tools show files, every line begins with
+# its number or a sign, so that no rule would see that the two belong together.
+_NAMES_ONE = (
+    r"(?:pass(?:word|wd|phrase|code)?|pwd|secret|token|credential|[a-z_-]key)s?(?:[_-][a-z0-9_-]{0,24})?[\"'`]{0,3}"
+)
+_HEADING = (
+    r"kind:[ ]secret|insert[ ]into[ ][^\n\x90\x91]{1,200}"
+    rf"|[,;|][ \"]{{0,2}}{_NAMES_ONE}[ ]?(?:[,;|][a-z0-9_ .,;|\"-]{{0,100}})?"
+)
+_LEADS = (
+    rf"(?:{_NAMES_ONE}[ ]?[:=]{{1,2}}[ ]?[|>\[{{]?[+-]?|name[\"']?:[ ][\"']?[a-z0-9_.-]{{0,60}}{_NAMES_ONE},?"
+    rf"|(?P<heading>{_HEADING}))[ ]?\r?\n(?:[ ]{{0,8}}[0-9]{{1,6}}[\t?:-]|[+-])"
+)
+# What may be the value, alone on a line but for a label: neither a word nor code.
+_value_below = re.compile(
+    rb"\n(?:[ ]{0,8}[0-9]{1,6}[\t?:-]|[+-])[ \t]*(?:- )?(?:[\"']?[A-Za-z_]{1,24}[\"']?[ ]?[:=][ ]?)?[\"'`]?"
+    rb"(?=[A-Za-z]*[^A-Za-z\s\"'`])[^\s\"'`()]{5,}[\"'`]?[,;\])]{0,2}\r?(?=\n|\Z)"
+)
+_line_begin = re.compile(rb"(?:(?P<number>[ ]{0,8}[0-9]{1,6}[\t?:-])|[+-])")
+_line_number = re.compile(r"(?m)^(?:[ ]{0,8}[0-9]{1,6}[\t\u2192:-]|[+-])")
+_rows, _few_lines = re.compile(rb"(?:\n[^\n]+){0,200}"), re.compile(rb"(?:\n[^\n]*){0,5}")
+_lines_below = re.compile(r"(?:\n[^\n]*){0,5}")
+WIDEST_BELOW, WIDEST_ROWS = 1_000, 16_000
 _long_beginning = re.compile(_LONG.encode())
 _run = re.compile(rb"[A-Za-z0-9+/_-]*={0,2}")
 _ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-"
@@ -171,6 +195,31 @@ def _unwrapped_view(index: int, text: str, start: int, end: int) -> View | None:
         if line_break.start() and text[start + line_break.start() - 1] in ":= ":
             view.add(" ", at - 1, at)
     view.add(text[at:end], at, end)
+    return view
+
+
+def _leading_lines(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
+    """The line of a name and some lines below it, if both begin with a number or with a sign."""
+    low = max(text.rfind(b"\n", start, match.start()) + 1, start)
+    end = text.index(b"\n", match.start())
+    own, below = _line_begin.match(text, low, stop), _line_begin.match(text, end + 1, stop)
+    if not own or not below or bool(own["number"]) != bool(below["number"]):
+        return []
+    if match["heading"] is not None:
+        return [(low, _rows.match(text, end, min(stop, end + WIDEST_ROWS)).end())]  # type: ignore[union-attr]
+    few = _few_lines.match(text, end, min(stop, end + WIDEST_BELOW))
+    return [(low, end)] if few and _value_below.search(text, end, few.end()) else []
+
+
+def _unnumbered_view(index: int, text: str, start: int, end: int) -> View:
+    """The lines without what each begins with, and a few more: the last of them may name something, too."""
+    view = View(index)
+    stop = _lines_below.match(text, end, end + WIDEST_BELOW).end()  # type: ignore[union-attr]
+    at = start
+    for number in _line_number.finditer(text, start, stop):
+        view.add(text[at : number.start()], at, number.start())
+        at = number.end()
+    view.add(text[at:stop], at, stop)
     return view
 
 
@@ -298,6 +347,19 @@ DISGUISES: tuple[Disguise, ...] = (
             after="",
         ),
         _unwrapped_view,
+    ),
+    Disguise(
+        Rule(
+            "disguise",
+            "numbered-lines",
+            _LEADS,
+            locate=_leading_lines,
+            around=None,
+            folds=True,
+            before="",
+            after="",
+        ),
+        _unnumbered_view,
     ),
     Disguise(
         Rule(

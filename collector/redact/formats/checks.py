@@ -12,7 +12,7 @@ from collector.redact.rule import Spans
 from collector.redact.words.drawn import has_digit, has_digit_and_letter, is_mixed
 from collector.redact.words.letter_pairs import share_of_words
 
-_attribute = re.compile(r"[a-z_]\w*(?:\.[a-z_]\w*)+")
+_attribute = re.compile(r"[a-z_]\w*(?:\.[a-z_]\w*)+|(?:[a-z0-9]+_)+[a-z]+")
 _escape = re.compile(rb"\\(?:[nrt]|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2})|[\[;]\d{1,3}m|%[0-9A-Fa-f]{2}")
 
 
@@ -50,7 +50,7 @@ def is_no_test(secret: str) -> bool:
 
 
 def is_npm_credential(secret: str) -> bool:
-    """Neither a word nor an attribute: `self.registry2_password`."""
+    """Neither a word nor a name in code: `self.registry2_password`, `sha256_password`."""
     return has_digit_and_letter(secret) and not _attribute.fullmatch(secret)
 
 

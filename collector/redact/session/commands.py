@@ -49,7 +49,7 @@ _READING = (
     r"(?:heroku|netlify|fly|flyctl) (?:config:get|env:get|auth:token|auth token|tokens create)",
     r"railway variables --(?:kv|json)",
     r"pulumi (?:config get \S*(?i:pass|secret|token|key)|stack output [\s\S]{0,40}?--show-secrets)",
-    r"(?:terraform|tofu) output [\s\S]{0,40}?-(?:raw|json) \S*(?i:pass|secret|token|key)",
+    r"(?:terraform|tofu) output (?:-\S+ ){0,4}[\w-]*(?i:pass(?:word|phrase)?|secret|token|key)(?=\s|$)",
     r"convex env get \S*(?:PASS|SECRET|TOKEN|KEY)",
     r"firebase functions:secrets:access",
     r"(?:Get-Secret|Get-AzKeyVaultSecret) [\s\S]{0,120}?-AsPlainText",
@@ -102,7 +102,7 @@ _draws = re.compile(
     r"|Str::random\(|::GeneratePassword\("
 )
 # Whatever `_shown_variable` or `_shown_by_stage` matches contains one of these.
-_SIGNS_OF_SHOWING = ("$", "%", "printenv", "env", "ENV[", "ENV.", "settings.")
+_SIGNS_OF_SHOWING = ("$", "%", "printenv", "env", "ENV[", "ENV.", "print(", "puts ", "console.log(")
 # Whatever `_draws` matches contains one of these.
 _SIGNS_OF_DRAWING = ("andom", "token_", "generate_key", "secrets.choice", "GeneratePassword")
 # Shows a file that holds nothing but a secret, or a variable with a telling name.
@@ -118,7 +118,7 @@ _SHOWING = (
 # In a program of one line: console.log(process.env.X), print(os.environ["X"]), puts ENV["X"]
 _PRINTING = (
     r"(?:print|console\.log|puts|echo)[\s(]{1,2}(?:process\.env\.|Deno\.env\.get\([\"']"
-    r"|(?:os\.)?(?:environ(?:\.get)?|getenv|ENV(?:\.fetch)?)[\[(][\"']|settings\.)"
+    r"|(?:os\.)?(?:environ(?:\.get)?|getenv|ENV(?:\.fetch)?)[\[(][\"']|(?:[\w@\[\]()]{1,40}\.){1,6})"
 )
 _VARIABLE = r"([A-Za-z_][A-Za-z0-9_]{1,60})"
 _shown_variable = re.compile(rf"(?:{_SHOWING}|{_PRINTING}){_VARIABLE}")

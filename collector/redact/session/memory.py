@@ -12,6 +12,7 @@ import re
 import threading
 from collections.abc import Iterable
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 from collector.redact.session.commands import prints_a_secret
 from collector.redact.session.fields import FIELDS, fields_for_secrets, typing_into
@@ -101,9 +102,9 @@ class Session:
     def note_values(self, found: Iterable[Found]) -> None:
         """Remembers what was found with certainty: never a word, and nothing that only a weak name gave away."""
         for one in found:
-            if one.value not in self._values and is_certain(one):
-                known = Known(one.value, one.rule, one.value.encode("latin-1", "replace"))
-                _put(self._values, one.value, known, VALUES)
+            for value in (one.value, unquote(one.value)):  # as it stands in a URL, and what that stands for
+                if value not in self._values and is_certain(one._replace(value=value)):
+                    _put(self._values, value, Known(value, one.rule, value.encode("latin-1", "replace")), VALUES)
 
     def standing_in(self, text: bytes) -> list[Known]:
         """The remembered values that a text contains."""

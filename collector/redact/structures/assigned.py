@@ -211,7 +211,7 @@ def _quoted(text: bytes, match: re.Match[bytes], stop: int, whole: Name) -> Span
         return []
     if is_vague and not is_said and stands_for_itself(text[first:end], name, promised):
         return []
-    if b"[" in separator:
+    if b"[" in separator or (b"{" in separator and is_vague):
         for further, last in listed(text, end, stop, quote):
             spans += _judge(text, further, last, promised, Notation.QUOTED)
     return spans + _below(text, end, stop, whole, promised) if sign.is_list else spans

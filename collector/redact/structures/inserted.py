@@ -10,6 +10,7 @@ import re
 
 from collector.redact.rule import Rule, Spans
 from collector.redact.words.names import Promise, promise
+from collector.redact.words.phrases import is_worded
 from collector.redact.words.values import Notation, is_secret
 
 AROUND = 16_000
@@ -44,7 +45,7 @@ def _inserted(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Sp
             at = value.end()
             said = promised[column] if column < len(promised) else Promise.NOTHING
             if value["text"] and said >= Promise.KEY:
-                spans += _judged(text, *value.span("text"), said)
+                spans += _judged(text, *value.span("text"), said, names[column])
             column += 1
             if value["end"] == b")":
                 break
@@ -53,9 +54,10 @@ def _inserted(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Sp
     return [*spans, (at, at)] if spans else []
 
 
-def _judged(text: bytes, first: int, last: int, promised: Promise) -> Spans:
+def _judged(text: bytes, first: int, last: int, promised: Promise, name: str) -> Spans:
     value = text[first:last].decode("latin-1")
-    return [(first, last)] if is_secret(value, promised, Notation.QUOTED) else []
+    is_one = is_secret(value, promised, Notation.QUOTED) or is_worded(value, Notation.QUOTED, name)
+    return [(first, last)] if is_one else []
 
 
 INSERTED_RULES = (

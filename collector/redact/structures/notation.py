@@ -16,7 +16,10 @@ from collector.redact.words.values import Notation
 _whole_line = re.compile(rb"[^\s\"'`<>(){},;]+(?=[ \t]*(?:[\n\r]|\\+[nr]|\Z))")
 _escaped_sign = re.compile(rb"\\{1,4}u003[ade]|&gt;", re.IGNORECASE)  # as Gson, Go and HTML write it
 _SIGNS = {b"a": b":", b"d": b"=", b"e": b">", b";": b">"}
-_vague = re.compile(rb"==|!=|\[|[a-z]\s?$|[a-z]:\s$")
+_vague = re.compile(
+    rb"==|!=|\[|[a-z]\s?$|[a-z]:\s$"
+    rb"|\{[^,]*[\"'](?<!value[\"'])(?<![\"']s[\"'])(?<!default[\"'])(?<!content[\"'])\s?(?::|=>)\s?$"  # of somebody
+)
 
 
 class Sign(NamedTuple):

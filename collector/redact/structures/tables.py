@@ -79,8 +79,9 @@ def _column(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans
         return []
     headings = _cells(text, *heading, delimiter)
     names = [text[first:last].decode("latin-1").strip() for first, last in headings]
-    if len([name for name in names if name]) < 2 or not all(_cell_text.fullmatch(name) for name in names if name):
-        return []
+    names_only = [name for name in names if name]
+    if len(names_only) < 2 or not all(map(_cell_text.fullmatch, names_only)) or any(map(str.isdigit, names_only)):
+        return []  # a number is that of a line: `12  pass` heads nothing
     promised = {index: said for index, name in enumerate(names) if (said := promise(name)) >= Promise.KEY}
     spans: Spans = []
     at = match.end()

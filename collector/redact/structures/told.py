@@ -45,13 +45,18 @@ _weak = re.compile(
 )  # of algorithms and protocols: HMAC-SHA256, aes-cbc-essiv:sha256
 _word_and_number = re.compile(r"[A-Za-z]{4,20}[!@#$%^&*+=~?]\d{2,6}[!?&%]?")
 _no_password = re.compile(
-    r"--.*|[A-Z]{2,10}-\d{1,6}|[A-Z][A-Za-z]{0,6}[A-Z]v?\d[A-Z]{0,4}|https?:|[A-Za-z]{1,10}\d+(?:\.\d+)+|/?[\w.-]{1,80}/[\w./-]{1,100}|\d[\d.:/,-]*[a-z]{0,3}|[\w.-]{1,60}\([^)]{0,60}\)?|v?\d+\.\d"
+    r"--.*|[A-Z]{2,10}-\d{1,6}|[A-Z][A-Za-z]{0,6}[A-Z]v?\d[A-Z]{0,4}|https?:|[A-Za-z]{1,10}\d+(?:\.\d+)+\+?|/?[\w.-]{1,80}/[\w./-]{1,100}|\d[\d.:/,-]*[a-z]{0,3}|[\w.-]{1,60}\([^)]{0,60}\)?|v?\d+\.\d"
 )
 
 
 def looks_told(value: str) -> bool:
     """Whether somebody telling a login in prose would mean this as the password."""
-    if _no_password.fullmatch(value) or is_placeholder(value) or not (_letter.search(value) and _digit.search(value)):
+    if (
+        _no_password.fullmatch(value)
+        or "][" in value
+        or is_placeholder(value)
+        or not (_letter.search(value) and _digit.search(value))
+    ):
         return False
     if is_numbered_name(value) or has_a_number_inside(value) or is_of_a_file(value) or _commit_or_field.match(value):
         return False
@@ -164,7 +169,8 @@ _WHEN_ASKED = (
 _CALLED_ELSEWHERE = (
     r"(?i:lozinka|(?:kata )?sandi|katalaluan|m\S{1,2}t kh\S{1,2}u|parola|passord|geslo|jelsz\S{1,2}|l\S{1,2}senord"
     r"|jeton(?: d'acc\S{1,2}s)?|heslo|(?:wlan|wifi)[- ]schl\S{1,2}ssel"
-    r"|clave(?: (?:de )?(?:api|acceso))?|cl\S{1,2} (?:d')?api|chave(?: d[ea])? (?:api|acesso)|chiave api"
+    r"|clave(?: (?:de (?:la )?)?(?:api|acceso))?|cl\S{1,2} (?:d(?:e l)?')?api|chave(?: d[ea])? (?:api|acesso)"
+    r"|chiave (?:dell')?api"
     r"|mdp(?: [a-z]{2,12})?|mot de passe(?: [a-z]{2,12}){0,3}|api[- ]schl\S{1,2}ssel)"
 )
 _CALLED = (
@@ -179,8 +185,10 @@ _OF_WHOM = rf"{_ON_WHAT}[ ]"
 _OF_ME = r"(?i:that[ ])?(?i:I|we|you|they)(?:[ ][a-z]{1,12}){1,3}(?::|[ ](?:is|was)(?:[ ]now)?:?)[ ]"  # I generated:
 _IS = (
     r"(?i:ist|(?:c')?est|es|\S{1,2}|is(?:[ ](?:now|still|currently|again))?|now|of|lautet|from(?:[ ][a-z]{3,5}[ ]to)?"
-    r"|(?:should|will|must)[ ]be|hai|(?:(?:has[ ]been|was|is|got)[ ])?(?:(?:re)?set|changed)[ ]to)"
+    r"|(?:should|will|must)[ ]be|hai"
+    r"|(?:(?:has[ ]been|was|is|got)[ ])?(?:(?:re)?set|changed)(?:[ ]to|,[ ]it'?s(?:[ ]now)?))"
 )
+_OF_KIND = "(?i:api|access|shared|client|auth|secret|admin)"
 # What is told has a digit, and few words after a login have one: the scanner need not stop at the others.
 _WITH_DIGIT = r"[^\s\"'`<>\\\x90\x91]{0,99}[0-9]"
 
@@ -314,7 +322,7 @@ TOLD_RULES = (
         "structure",
         "told-password",
         rf"{_CALLED}(?:'s)?[ ](?:{_OF_ME}|{_OF_WHOM}(?:ist|est|es|lautet):?[ ]"
-        rf"|(?:(?i:for|of|on)[ ]\S{{1,60}}[ ])?(?:{_IS}[ ])?"
+        rf"|(?:(?:(?i:for|of|on)[ ]\S{{1,60}}|there|here)[ ])?(?:{_IS}[ ])?"
         rf"|{_OF_WHOM}{_IS}:?[ ]|{_ON_WHAT}:[ ])(?:\S[ ])?(?:\\{{0,3}}[\"'`*]){{0,2}}{_TOLD}",
         locate=_told_of,
         around=(0, 420),
@@ -327,8 +335,9 @@ TOLD_RULES = (
     Rule(
         "structure",
         "told-token",
-        rf"(?i:this|the|my|new|your)[ ](?:(?i:api|access|shared|client|auth|secret|admin)[ ])?(?i:token|key|secret)"
-        rf"(?::[ ]|[ ]{_OF_ME}|[ ](?:{_OF_WHOM})?(?:{_IS}[ ])|[ ]){_TOLD}",
+        rf"(?i:this|the|my|new|your)[ ](?:(?:{_OF_KIND}[ ])?(?i:token|key|secret)"
+        rf"(?::[ ]|[ ]{_OF_ME}|[ ](?:{_OF_WHOM})?(?:{_IS}[ ])|[ ](?:instead:?[ ])?)"
+        rf"|(?:{_OF_KIND}[ ](?i:key|secret)|(?i:token))[ ]{_ON_WHAT}:[ ]){_TOLD}",
         locate=_told_of,
         around=(0, 420),
         after="",

@@ -102,12 +102,13 @@ def whole_end(text: bytes, first: int, end: int, stop: int) -> int:
 
 
 def listed(text: bytes, end: int, stop: int, quote: bytes) -> Spans:
-    """The other strings of a list that begins with a secret."""
+    """The other strings of a list, or of an object, that begins with a secret."""
     spans: Spans = []
+    mark = re.escape(quote)
+    key = mark + rb"[A-Za-z0-9_.@ -]{1,40}" + mark + rb"\s?(?::|=>)\s?"
+    next_item = re.compile(rb"\s{0,4}" + mark + rb"\s{0,4},(?:\s|\\{1,7}[nrt]){0,40}(?:" + key + rb")?" + mark)
     for _ in range(MOST_LISTED):
-        following = re.compile(rb"\s{0,4}" + re.escape(quote) + rb"\s{0,4},\s{0,40}" + re.escape(quote)).match(
-            text, end, stop
-        )
+        following = next_item.match(text, end, stop)
         if not following or (end := quoted_end(text, following.end(), stop, quote)) < 0:
             break
         spans.append((following.end(), end))

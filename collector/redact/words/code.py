@@ -33,7 +33,7 @@ _numbered_word = re.compile(
 )
 _encoded_name = re.compile(r"[a-z]{3,16}B64")
 _identifier = re.compile(r"[A-Za-z_$]+\d{0,2}")
-_numbered_inside = re.compile(r"([A-Za-z]{1,20})\d{1,3}((?:[A-Z]{1,4}[a-z]{2,}){1,7})(?:\d{1,3}|[A-Z]{2,5})?")
+_numbered_inside = re.compile(r"([A-Za-z]{1,40})\d{1,3}((?:[A-Z]{1,4}[a-z]{2,}){1,7})(?:\d{1,3}|[A-Z]{2,5})?")
 _telling = re.compile(
     r"(?i)(?:pass(?:word|wd|phrase)?|pwd|secrets?|tokens?|keys?|cred(?:ential)?s?|auth|cookies?|session)\d?"
 )
@@ -136,10 +136,12 @@ def is_numbered_name(value: str) -> bool:
 
 
 def has_a_number_inside(value: str) -> bool:
-    """Whether a value is a name in code with a number before its last words: `OAuth2SessionType`,
-    `fido2Credentials`."""
-    found = _numbered_inside.fullmatch(value)
+    """Whether a value is a name in code with a number before its last words: `OAuth2SessionType`, `fido2Credentials`,
+    `mailchimpOAuth2Api`."""
+    found = _numbered_inside.fullmatch(value.replace("OAuth", "Oauth"))
     humps = _hump.findall(found[2]) if found and _regular_case.fullmatch(found[1]) else []
+    if found and humps and max(map(len, humps)) < 4:
+        humps += _hump.findall(found[1])
     return bool(humps) and max(map(len, humps)) >= 4 and all(reads_like_words(hump, in_five=2) for hump in humps)
 
 

@@ -13,8 +13,10 @@ from collector.redact.words.placeholders import is_placeholder
 from collector.redact.words.values import Notation, is_secret
 
 _sure = re.compile(
-    r"(?:[A-Z][A-Z0-9]{0,24}_){0,6}(?:PASSWORD|PASSWD|PASSPHRASE|PASSCODE|PASS|PWD)|ansible_(?:[a-z]{2,12}_){0,3}pass(?:word)?"
+    r"(?:[A-Z][A-Z0-9]{0,24}_){0,6}(?:PASSWORD|PASSWD|PASSPHRASE|PASSCODE|PASS|PWD)|psk"
+    r"|ansible_(?:[a-z]{2,12}_){0,3}pass(?:word)?"
 )
+_of_password = re.compile(r"(?i).*(?:password|passwd|passphrase|passcode|pwd|passwort|kennwort|[a-z][_.-]?pass)")
 # What interfaces, errors and programs do with a password, or call it.
 _ABOUT = word_set(
     """
@@ -24,6 +26,8 @@ _ABOUT = word_set(
     check verify validate event action on is has no with without ask prompt lost recover create generate empty bad
     """
 )
+# Words that nobody would join to name something: four of them, or fewer and a number.
+_chosen = re.compile(r"[a-z]{3,12}(?:(?:-[a-z]{3,12}){3,7}|(?:-[a-z]{3,12}){1,7}-\d{1,4})")
 _joined = re.compile(r"[^\W\d_]{2,16}(?:-[^\W\d_]{2,16}){1,7}(?:-?\d{1,4})?[!?]?")
 _with_number = re.compile(r"[A-Z][a-z]{3,15}(?:[-_][A-Za-z]{2,15}){0,4}[-_]\d{1,4}[!?]?")
 _piece = re.compile(r"[A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+){1,4}")
@@ -50,6 +54,12 @@ _OF_SENTENCES = word_set(
 def is_sure(name: str) -> bool:
     """Whether a name can mean nothing but a password: a variable's, or Ansible's own."""
     return _sure.fullmatch(name) is not None and _ABOUT.isdisjoint(split_name(name))
+
+
+@lru_cache(maxsize=2_000)
+def is_of_password(name: str) -> bool:
+    """Whether a name is that of a password in a setting or a field, not of what is done with one."""
+    return _of_password.fullmatch(name) is not None and _ABOUT.isdisjoint(split_name(name))
 
 
 def is_chosen_words(value: str, *, is_quoted: bool, is_setting: bool = False, is_assigned: bool = False) -> bool:
@@ -81,11 +91,13 @@ def says_what_it_is(value: str) -> bool:
 
 def is_worded(value: str, notation: Notation, name: str) -> bool:
     """Whether words are a password, as they are beside a name that can mean nothing else."""
+    if _chosen.fullmatch(value) and is_of_password(name):
+        return (_OF_SENTENCES | _ABOUT).isdisjoint(value.split("-")) and is_chosen_words(value, is_quoted=False)
     if notation is Notation.BARE or not is_sure(name):
         return False
     return is_chosen_words(
         value,
-        is_quoted=notation is Notation.QUOTED,
+        is_quoted=notation <= Notation.QUOTED,
         is_setting=name.startswith("ansible"),
         is_assigned=notation is Notation.ENVIRONMENT,
     )

@@ -9,7 +9,7 @@ from collector.redact.words.names import word_set
 # A reference to a value that is kept elsewhere.
 _reference = re.compile(
     r"""^(?:<[^<>]*>?$|&(?:lt|\#x3[cC]|\#60);|\{[\w. ]*(?:\[[\w'"]*\])?(?:![rsa])?(?::[^{}]{0,8})?\}
-    |\$\{|\$\(|\$[A-Za-z_{]|%[A-Za-z_]\w*%|%\(|%\{[a-z_]|%[sdv]$|\{\{|\[[A-Za-z_ -]+\]?$|\[[a-z-]+[~^|*$]?=.*\]$
+    |\$\{|\$\(|\$[A-Za-z_{]|%[A-Za-z_]\w*%|%\(|%\{[a-z_]|%[sdv]$|=?\{\{|\[[A-Za-z_ -]+\]?$|\[[a-z-]+[~^|*$]?=.*\]$
     |\#\{|@[({]|@[A-Z]\w+$|@{1,2}[A-Za-z_][\w.-]*@{1,2}$|\[\[|!(?:Ref|vault|secret|Sub|GetAtt|env|var)|\$\[|\\\(|~\{
     |(?:ENC|env|vault|getenv|ref|op|secretsmanager|ssm|arn|@?keychain|keyring|file|sops|gcpsm|azurekv|awssm)[(:\[]
     |\([A-Z][A-Za-z]+-[A-Za-z]+$|%[sdvqw][/:.]|[A-Za-z ]*(?:%[sdvqxf](?:\\[nrt])?)+$|HTTP/\d
@@ -65,7 +65,7 @@ _WORDS = word_set(
     confidential basic bearer digest oauth oauth2 jwt anonymous header cookie cookies body query form inherit unset auto
     manual local remote write read sensitive redacted base64 hex utf8 utf-8 ascii plain plaintext md5 sha1 sha256 sha512
     argon2i argon2d argon2id pbkdf2 yescrypt
-    bcrypt argon2 scrypt hmac rsa aes public private prompt stdin env file keyring pending revoked valid ok
+    latin1 bcrypt argon2 scrypt hmac rsa aes public private prompt stdin env file keyring pending revoked valid ok
     error failed success input output type name label title description placeholder strong weak medium none_set
     not_set blank secretstr secretstring securestring uuid guid nonce id sub iss aud exp iat optional_str new
     current old session hello world demo dev prod stage staging ci cd api app web docs help info debug warning

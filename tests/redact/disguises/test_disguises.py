@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import random
+from collections.abc import Callable
 from time import process_time
 
 from collector.redact import Redactor
@@ -54,6 +55,28 @@ SPLIT = [
     r"\"@\" + \"@\"",
     'PREFIX="@"; TOKEN=$PREFIX"@"',
     'a = "@" \\\n    "@"',
+]
+LINES = {
+    "a variable of a container": "- name: DB_PASSWORD\n  value: @",
+    "the next line": 'const apiKey =\n  "@";',
+    "a block": "smtp:\n  password: |\n    @\n",
+    "a list": "api_keys:\n  - @\n  - x",
+    "an output of Terraform": '"db_password": {\n  "sensitive": true,\n  "value": "@"\n}',
+    "a table": "| env | user | password |\n|---|---|---|\n| dev | app | @ |",
+    "a file of columns": "id,user,password,role\n1,ada,@,admin\n2,bob,x,user",
+    "rows of SQL": "INSERT INTO users (id, mail, password) VALUES\n  (1, 'a', 'changeme'),\n  (2, 'b', '@');",
+    "a secret of Kubernetes": "kind: Secret\nmetadata:\n  name: x\nstringData:\n  user: bob\n  mail: @",
+}
+SHOWN: dict[str, Callable[[int, str], str]] = {
+    "by Read": "{:>6}\u2192{}".format,
+    "by Read, with tabs": "{}\t{}".format,
+    "by grep": "{}-{}".format,
+    "in a diff": lambda _, line: f"+{line}",
+}
+CODE = [
+    "class Reader(Base):\n    pass\n\ndef entry():\n    return Info(\n        name='cp037',\n        encode=None,",
+    "tokens = [\n    'plus_1',\n    'minus_1',\n]\nif token:\n    emit('key2value')",
+    "def reset(\n    user, password, host,\n    port=5432, ssl=1, retries=3,\n):",
 ]
 HARMLESS = [
     f"{ESC}[32mPASS{ESC}[39m src/password.test.ts",
@@ -111,6 +134,30 @@ def test_a_wrapped_token_is_found_to_its_end_and_no_further(redactor: Redactor, 
         assert python_redactor.text(text) == once
 
 
+def test_a_value_is_found_on_the_line_after_its_name_as_tools_show_files(
+    redactor: Redactor, python_redactor: Redactor
+) -> None:
+    survived, different = [], []
+    value = sample("{A-Za-z0-9:22}7", 2)
+    for name, frame in LINES.items():
+        for how, shown in SHOWN.items():
+            lines = frame.replace("@", value).split("\n")
+            text = "\n".join(shown(number, line) for number, line in enumerate(lines, 8))
+            once = redactor.text(text)
+            survived += [f"{name} {how}: {once}"] if value in once else []
+            different += [text] if python_redactor.text(text) != once else []
+    assert (survived, different) == ([], [])
+
+
+def test_code_stays_as_tools_show_it(redactor: Redactor) -> None:
+    texts = [
+        "\n".join(shown(number, line) for number, line in enumerate(code.split("\n"), 8))
+        for code in CODE
+        for shown in SHOWN.values()
+    ]
+    assert [text for text in texts if redactor.text(text) != text] == []
+
+
 def test_a_text_in_base64_is_redacted_as_a_whole(redactor: Redactor, python_redactor: Redactor) -> None:
     value = secret("drawn", 8)
     for inner in (f"DB_HOST=db\nDB_PASSWORD={value}\n", f'{{"user": "ada", "password": "{value}"}}', sample(TOKEN, 4)):
@@ -137,6 +184,8 @@ def test_removing_disguises_takes_linear_time(redactor: Redactor) -> None:
         "sk-abc1234\n  abcdefgh12345\n",
         "cGFzc3dv",
         '$A"bcdefghijkl12',
+        "token:\n12:",
+        "id,token,x\n1\tid,token,x\n",
     ]
     for unit in units:
         spent = []

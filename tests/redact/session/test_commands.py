@@ -57,6 +57,9 @@ PRINTING = [
     "python manage.py shell -c 'from django.conf import settings; print(settings.SECRET_KEY)'",
     "pulumi config get dbPassword",
     "terraform output -raw dbPassword",
+    "terraform output admin_password",
+    "bin/rails runner 'puts User.first.api_token'",
+    "python manage.py shell -c 'from a.models import User; print(User.objects.first().auth_token)'",
     "nmcli -s -g 802-11-wireless-security.psk connection show home",
     "Get-AzKeyVaultSecret -VaultName v -Name n -AsPlainText",
     "convex env get STRIPE_KEY",
@@ -149,6 +152,9 @@ SILENT = [
     "node -e 'console.log(process.env.HOME)'",
     "python3 -c 'import os; print(len(os.environ[\"API_KEY\"]))'",
     "terraform output -raw dbHost",
+    "terraform output key_vault_name",
+    "python -c 'print(tokenizer.pad_token)'",
+    "node -e 'console.log(config.tokens.length, user.name)'",
 ]
 MESSAGES = [
     'Error from server (NotFound): secrets "db" not found',

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -78,6 +79,13 @@ PAGES: dict[str, dict[str, Any]] = {
         "elements": [{"uid": "1_4", "value": "bob"}, {"uid": "1_5", "value": "falcon-otter-12"}]
     },
 }
+
+
+def test_what_stood_encoded_in_a_url_is_redacted_as_it_is_in_later_events(fresh: Redactor) -> None:
+    value = f"{VALUE}/k@9!"
+    url = f"psql postgresql://app:{quote(value, safe='')}@db.internal/app"
+    assert quote(value, safe="") not in redacted(fresh, call("s", "a", url))
+    assert value not in redacted(fresh, result("s", "a", f"FATAL: no such login, tried {value} twice"))
 
 
 def test_text_typed_into_a_field_that_a_page_showed_as_a_secret_one_is_redacted(fresh: Redactor) -> None:

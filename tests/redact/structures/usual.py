@@ -48,6 +48,8 @@ here is the token ¤¤
 use this api key: ¤¤
 use ¤¤ as the API key
 the api key for staging is ¤¤
+here is the api key for the geocoder: ¤¤
+usa esta clave de la API: ¤¤
 auth with ¤¤
 authenticate with token ¤¤
 the secret is ¤
