@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
@@ -20,6 +19,7 @@ from urllib.parse import quote, unquote
 
 from collector.redact.exempt import is_exempt
 from collector.redact.findings import Finding, Mark, merged
+from collector.redact.lazy import regex
 from collector.redact.marker import MARKER, marker
 from collector.redact.scan.segments import Segment
 from collector.redact.words.distinctive import is_distinctive, is_plain_text
@@ -29,7 +29,7 @@ LONGEST_IN_URL = 8192
 FREE = 9  # characters a value must have to be replaced inside words too
 FEW = 400  # forms that are searched for one by one; more than that use an index
 SAFE_IN_JAVASCRIPT = "!'()*~"
-_not_in_names = re.compile(r"[^A-Za-z0-9]")
+_not_in_names = regex(r"[^A-Za-z0-9]")
 ESCAPED_IN_GO = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}
 
 Marks = dict[int, list[Mark]]

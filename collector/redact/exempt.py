@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-_keys = re.compile(
+from collector.redact.lazy import regex
+
+_keys = regex(
     r"(?i)(?:^|_|[a-z])(?:id|ids|uuid|uuids|sha|sha1|sha256|sha512|md5|hash|shapehash|digest|checksum|integrity|commit|revision"
     r"|head|digests|tail|sum|fingerprint|etag|requestref|slug|path|file_session_id|session)$"
 )
-_shapes = re.compile(
+_shapes = regex(
     r"(?:[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}|[0-9a-fA-F]{7,128}|a[0-9a-f]{6,16}|\d{1,20}"
     r"|(?:msg|toolu|req|srvtoolu|mcptoolu|call|chatcmpl|resp|file|container|batch|wrkf|wf|session|agent|task|cse|evt)_[A-Za-z0-9]{6,64}"
     r"|sha(?:1|256|384|512)[-:][A-Za-z0-9+/=]{20,100})"
@@ -17,7 +18,7 @@ _shapes = re.compile(
 
 
 # A journal calls its hashes `key`, so the place alone says nothing: only the full shape does.
-_hashed_key = re.compile(r"v\d{1,3}:[0-9a-f]{64}")
+_hashed_key = regex(r"v\d{1,3}:[0-9a-f]{64}")
 
 
 def is_exempt(path: tuple[Any, ...], text: str) -> bool:

@@ -9,14 +9,16 @@ import contextlib
 import hashlib
 import hmac
 import json
-import re
 from urllib.parse import unquote
 
-MARKER = re.compile(r"\[REDACTED:[a-z0-9][a-z0-9_.-]{0,63}:[0-9a-f]{12}\]")
+from collector.redact.lazy import regex
+
+_FORM = r"\[REDACTED:[a-z0-9][a-z0-9_.-]{0,63}:[0-9a-f]{12}\]"
+MARKER = regex(_FORM)
 OPENING = b"[REDACTED:"
 SHIELD = b"\x8f"  # a control character that texts do not use
 SHIELDED = b"[" + SHIELD
-_marker = re.compile(MARKER.pattern.encode())
+_marker = regex(_FORM.encode())
 
 
 def marker(rule: str, value: str, key: bytes) -> str:

@@ -15,7 +15,9 @@ import random
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+
+from collector.redact.lazy import regex
 
 WIDEST = 2048  # characters from the start of a match to where the scanner reports it, for rules of the table
 LONGEST_ESCAPE = 8  # an escape or a colour code that may stand before a match
@@ -24,8 +26,8 @@ Sample = str | Callable[[random.Random], str]
 Spans = list[tuple[int, int]]
 Locate = Callable[[bytes, "re.Match[bytes]", int, int], Spans]  # text, match, start, stop
 
-_slot = re.compile(r"\{([^{}:]+):(\d+)\}")
-_range = re.compile(r"(.)-(.)|(.)", re.DOTALL)
+_slot = regex(r"\{([^{}:]+):(\d+)\}")
+_range = regex(r"(.)-(.)|(.)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,7 @@ class Rule:
         return max(before, reach) + LONGEST_ESCAPE, self.beyond + self.widths[1] + 1
 
 
+@lru_cache
 def width(pattern: str) -> tuple[int, int]:
     """The shortest and the longest match of a `re` source."""
     from re import _parser  # type: ignore[attr-defined]  # there is no public way to ask

@@ -18,13 +18,14 @@ from collector.flow import shorten
 from collector.flow.line import Line
 from collector.flow.outcome import Quarantined, Sealed
 from collector.flow.pseudonym import keeps_its_id, keyed_id
+from collector.redact.lazy import regex
 from collector.redact.redactor import Redactor
 from collector.redact.withhold import withheld
 
 QUARANTINE_BYTES = 16_384
 ADVICE = "`collector status` counts what is withheld. TooMany and TimeOut concern one event; report any other reason."
 _LOOKED_AT = 1 << 20
-_escape = re.compile(r'\\(u[0-9a-fA-F]{4}|["\\/bfnrt])')
+_escape = regex(r'\\(u[0-9a-fA-F]{4}|["\\/bfnrt])')
 _letters = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 
 

@@ -10,11 +10,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-_HEX = re.compile(r"[0-9a-fA-F]{7,64}|[0-9a-fA-F-]{36}")
-_WORD = re.compile(r"[a-z][a-z_]{1,39}")
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)")
-_VERSION = re.compile(r"\d{1,4}(?:\.\d{1,5}){1,3}")
-_SCHEMA = re.compile(r"collector\.event/\d{1,3}")
+from collector.redact.lazy import regex
+
+_HEX = regex(r"[0-9a-fA-F]{7,64}|[0-9a-fA-F-]{36}")
+_WORD = regex(r"[a-z][a-z_]{1,39}")
+_TIME = regex(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)")
+_VERSION = regex(r"\d{1,4}(?:\.\d{1,5}){1,3}")
+_SCHEMA = regex(r"collector\.event/\d{1,3}")
 
 # What a field must look like to be kept: a pattern, or the name of one that the agent's format supplies.
 _FIELDS: dict[str, re.Pattern[str] | str] = {

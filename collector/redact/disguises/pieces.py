@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from collector.redact.disguises.view import View
+from collector.redact.lazy import regex
 from collector.redact.rule import Rule, Spans
 from collector.redact.words.drawn import has_digit_and_letter
 from collector.redact.words.letter_pairs import is_made_of_words
@@ -26,12 +27,12 @@ _QUOTE = r"\\{0,3}[\"']"
 _PIECE = r"[A-Za-z0-9_.+/=-]"
 _JOINERS = r"(?:\s{0,3}(?:\+{1,2}|\.{1,2}|&|\|\||<>|~|\^|\\|_)\s{0,16}|\s{1,16})"
 _CALLS = r"(?:join|concat|concat_ws|strcat|sprintf|format|paste0?|str_c|fmt\.Sprint|os\.path\.join|String\.Concat)"
-_literal = re.compile(r"\\{0,3}([\"'])([A-Za-z0-9_.+/=-]{1,300})\\{0,3}\1")
-_opening = re.compile(r"([^\n]{1,80}[=:])[ ]?[(\[{+\\]?[ ]?\r?\n[ \t]*\Z")  # NAME = (, and the literal below
-_piece_before = re.compile(rb"\\{0,3}[\"'][A-Za-z0-9_.+/=-]{1,200}\Z")
-_next_piece = re.compile((_JOINERS + rf"{_QUOTE}{_PIECE}{{1,300}}{_QUOTE}").encode())
-_variable = re.compile(r"([A-Za-z_]\w{0,30})=([\"']?)([A-Za-z0-9_.+/=-]{2,100})\2")
-_use = re.compile(r"\$\{?([A-Za-z_]\w{0,30})\}?([\"']{0,2})([A-Za-z0-9_.+/=-]{6,300})")
+_literal = regex(r"\\{0,3}([\"'])([A-Za-z0-9_.+/=-]{1,300})\\{0,3}\1")
+_opening = regex(r"([^\n]{1,80}[=:])[ ]?[(\[{+\\]?[ ]?\r?\n[ \t]*\Z")  # NAME = (, and the literal below
+_piece_before = regex(rb"\\{0,3}[\"'][A-Za-z0-9_.+/=-]{1,200}\Z")
+_next_piece = regex((_JOINERS + rf"{_QUOTE}{_PIECE}{{1,300}}{_QUOTE}").encode())
+_variable = regex(r"([A-Za-z_]\w{0,30})=([\"']?)([A-Za-z0-9_.+/=-]{2,100})\2")
+_use = regex(r"\$\{?([A-Za-z_]\w{0,30})\}?([\"']{0,2})([A-Za-z0-9_.+/=-]{6,300})")
 # How tokens begin that are long enough for a terminal to wrap.
 _LONG = (
     r"(?:sk-|sk_live_|rk_live_|gh[pousr]_|github_pat_|glpat-|xox[abeprs]-|xapp-|eyJ|hv[sbr]\.|pypi-|npm_|ya29\.|1//0|SG\."
@@ -52,8 +53,8 @@ def _margin(frame: str) -> str:
 
 
 _BREAK, _MARGIN = _break("?"), _margin("?")
-_line_break = re.compile(_break(_FRAME) + _margin(_FRAME))
-_continued = re.compile((_BREAK + _MARGIN + rf"({_PIECE}{{2,400}})(?=[\"'`,;)\]}}^]{{0,3}}(?:\s|\\|\Z|\x90))").encode())
+_line_break = regex(_break(_FRAME) + _margin(_FRAME))
+_continued = regex((_BREAK + _MARGIN + rf"({_PIECE}{{2,400}})(?=[\"'`,;)\]}}^]{{0,3}}(?:\s|\\|\Z|\x90))").encode())
 # A name whose value may be on one of the next lines, and headings of rows. As tools show files, every line begins with
 # its number or a sign, so that no rule would see that the two belong together.
 _NAMES_ONE = (
@@ -68,17 +69,17 @@ _LEADS = (
     rf"|(?P<heading>{_HEADING}))[ ]?\r?\n(?:[ ]{{0,8}}[0-9]{{1,6}}[\t?:-]|[+-])"
 )
 # What may be the value, alone on a line but for a label: neither a word nor code.
-_value_below = re.compile(
+_value_below = regex(
     rb"\n(?:[ ]{0,8}[0-9]{1,6}[\t?:-]|[+-])[ \t]*(?:- )?(?:[\"']?[A-Za-z_]{1,24}[\"']?[ ]?[:=][ ]?)?[\"'`]?"
     rb"(?=[A-Za-z]*[^A-Za-z\s\"'`])[^\s\"'`()]{5,}[\"'`]?[,;\])]{0,2}\r?(?=\n|\Z)"
 )
-_line_begin = re.compile(rb"(?:(?P<number>[ ]{0,8}[0-9]{1,6}[\t?:-])|[+-])")
-_line_number = re.compile(r"(?m)^(?:[ ]{0,8}[0-9]{1,6}[\t\u2192:-]|[+-])")
-_rows, _few_lines = re.compile(rb"(?:\n[^\n]+){0,200}"), re.compile(rb"(?:\n[^\n]*){0,5}")
-_lines_below = re.compile(r"(?:\n[^\n]*){0,5}")
+_line_begin = regex(rb"(?:(?P<number>[ ]{0,8}[0-9]{1,6}[\t?:-])|[+-])")
+_line_number = regex(r"(?m)^(?:[ ]{0,8}[0-9]{1,6}[\t\u2192:-]|[+-])")
+_rows, _few_lines = regex(rb"(?:\n[^\n]+){0,200}"), regex(rb"(?:\n[^\n]*){0,5}")
+_lines_below = regex(r"(?:\n[^\n]*){0,5}")
 WIDEST_BELOW, WIDEST_ROWS = 1_000, 16_000
-_long_beginning = re.compile(_LONG.encode())
-_run = re.compile(rb"[A-Za-z0-9+/_-]*={0,2}")
+_long_beginning = regex(_LONG.encode())
+_run = regex(rb"[A-Za-z0-9+/_-]*={0,2}")
 _ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-"
 SHORTEST_ENCODED = 28
 # What is in encoded texts that hold secrets: telling words, and how tokens begin.

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from collector.redact.disguises.view import View
+from collector.redact.lazy import regex
 
 SOFT_HYPHEN = b"\xad"
 _ESCAPE = r"(?:\x1b|\\{1,3}(?:u001[bB]|x1[bB]|033|e))\[[0-9;:?]{0,30}[A-Za-z]"
@@ -71,23 +72,23 @@ _beyond_latin = frozenset(_INVISIBLE) - {"\xad"} | frozenset(
     if form.encode("latin-1", "ignore") != form.encode()
 )
 _ASCII = bytes(range(128))
-_escaped = re.compile(rb"\\(?:u001[bB]\[|x1[bB]\[|033\[|e\[|/|u0026)")
-_letters = re.compile(r"[^\W\d_\x00-\xff]+")
-_told = re.compile(rf"\s?(?:{_IS})\s?")
+_escaped = regex(rb"\\(?:u001[bB]\[|x1[bB]\[|033\[|e\[|/|u0026)")
+_letters = regex(r"[^\W\d_\x00-\xff]+")
+_told = regex(rf"\s?(?:{_IS})\s?")
 _ENGLISH = ("password", "passwd", "token", "secret", "key", r"\bpw")
 _behind = {
-    "of_api": re.compile(r"(?i)api[ _-]?\Z"),
-    "is": re.compile(rf"(?i)(?:{'|'.join(_ENGLISH)})\s?\Z"),
+    "of_api": regex(r"(?i)api[ _-]?\Z"),
+    "is": regex(rf"(?i)(?:{'|'.join(_ENGLISH)})\s?\Z"),
 }
 # `?`, which stands for other letters, is rarer than the words before it: starting from it takes 3 us, not 100.
 _JUST_BEFORE = "|".join(rf"(?<={word}\?)|(?<={word}\s\?)" for word in _ENGLISH)
-_english_before_others = re.compile(rf"(?i)\?(?<!\?\?)(?:{_JUST_BEFORE})".encode())
-_token = re.compile(
+_english_before_others = regex(rf"(?i)\?(?<!\?\?)(?:{_JUST_BEFORE})".encode())
+_token = regex(
     rf"(?P<nothing>{_ESCAPE}|[{_INVISIBLE}])|{_LABELS}|(?P<sign>[{''.join(_SIGNS)}])"
     rf"|\\{{1,3}}(?P<in_url>{'|'.join(_IN_URLS)}|u003D|u002B)"
 )
 # The characters that a token begins with: a class alone is found twenty times faster than a choice of patterns.
-_beginning = re.compile(f"[\x1b\\\\{''.join(sorted(_telling_letters))}{''.join(_SIGNS)}]")
+_beginning = regex(f"[\x1b\\\\{''.join(sorted(_telling_letters))}{''.join(_SIGNS)}]")
 
 
 def is_disguised(text: bytes, beyond: str) -> bool:

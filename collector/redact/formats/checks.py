@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 
+from collector.redact.lazy import regex
 from collector.redact.rule import Spans
 from collector.redact.words.drawn import has_digit, has_digit_and_letter, is_mixed
 from collector.redact.words.letter_pairs import share_of_words
 
-_attribute = re.compile(r"[a-z_]\w*(?:\.[a-z_]\w*)+|(?:[a-z0-9]+_)+[a-z]+")
-_escape = re.compile(rb"\\(?:[nrt]|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2})|[\[;]\d{1,3}m|%[0-9A-Fa-f]{2}")
+_attribute = regex(r"[a-z_]\w*(?:\.[a-z_]\w*)+|(?:[a-z0-9]+_)+[a-z]+")
+_escape = regex(rb"\\(?:[nrt]|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2})|[\[;]\d{1,3}m|%[0-9A-Fa-f]{2}")
 
 
 def is_access_key(secret: str) -> bool:

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 from collector import __version__
 from collector.errors import ConfigurationError
+from collector.redact.lazy import regex
 from collector.redact.own_rules.trial import Trial, verdicts
 from collector.redact.rule import Rule, width
 from collector.redact.scan import rule_cache
@@ -25,8 +26,8 @@ from collector.redact.scan.matching import scan_pattern
 
 WIDEST = 4096
 TRIED = "rules-tried"
-_id = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
-_flags_first = re.compile(r"\A\(\?i\)(.*)", re.DOTALL)
+_id = regex(r"[a-z0-9][a-z0-9_.-]{0,63}")
+_flags_first = regex(r"\A\(\?i\)(.*)", re.DOTALL)
 _unsupported = {
     _constants.AT: "an anchor (^, $ or \\b)",
     _constants.ASSERT: "a lookaround",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from collector.redact.lazy import regex
 from collector.redact.personal.digits import digits_of
 from collector.redact.rule import Rule, Spans
 
@@ -29,16 +30,14 @@ _SHARED = frozenset(
         "mailer-daemon",
     }
 )
-_DOCUMENTS = re.compile(
-    r"(?:.*\.)?(?:example(?:\.(?:com|net|org|edu))?|(?:test|invalid|localhost|local|internal|lan))$"
-)
+_DOCUMENTS = regex(r"(?:.*\.)?(?:example(?:\.(?:com|net|org|edu))?|(?:test|invalid|localhost|local|internal|lan))$")
 # After a dot these end the name of a file or a unit, or a version, and not a domain.
 _NO_DOMAIN = words_of(
     """png jpg jpeg gif svg webp ico bmp js jsx ts tsx mjs cjs css scss less html htm json yaml yml toml xml csv txt md
     rst py rb go java kt swift php lock log zip gz tgz tar bz2 whl jar war so dll exe dmg deb rpm service socket timer
     mount target slice device map min d h c hpp cpp sql sh bat ps1 vue svelte pdf mp3 mp4 wav woff woff2 ttf"""
 )
-_VERSION = re.compile(r"v?\d+(?:x|\.|$)")
+_VERSION = regex(r"v?\d+(?:x|\.|$)")
 
 
 def is_address(secret: str) -> bool:
@@ -77,8 +76,8 @@ _LENGTHS: dict[str, tuple[int, int]] = {
     "386": (8, 8), "420": (9, 9), "421": (9, 9), "852": (8, 8), "886": (8, 9), "966": (9, 9), "971": (8, 9),
     "972": (8, 9),
 }  # fmt: skip
-_AMERICAN = re.compile(r"[2-9](?!00)\d\d[2-9]\d{6}")
-_GROUP = re.compile(r"\d+")
+_AMERICAN = regex(r"[2-9](?!00)\d\d[2-9]\d{6}")
+_GROUP = regex(r"\d+")
 
 
 def is_number(secret: str) -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from random import Random
 
+from collector.redact.lazy import regex
 from collector.redact.personal.digits import digits_of, luhn, mod97
 from collector.redact.rule import Rule, Spans
 
 # How the numbers of each brand begin, and how long they are.
-_BRANDS = re.compile(
+_BRANDS = regex(
     r"4\d{15}|(?:5[1-5]\d\d|222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12}|3[47]\d{13}"
     r"|(?:6011|64[4-9]\d|65\d\d)\d{12}|35(?:2[89]|[3-8]\d)\d{12}|3(?:0[0-5]|[68]\d)\d{11}|62\d{14,17}"
 )
@@ -22,7 +23,7 @@ _FOR_TESTS = frozenset(
         *("3530111333300000", "3566002020360505", "6200000000000005"),
     }
 )
-_GROUPS = re.compile(r"\d{4}(?:([ -])\d{4}(?:\1\d{4}){2}(?:\1\d{1,3})?|([ -])\d{6}\2\d{4,5})?|\d+")
+_GROUPS = regex(r"\d{4}(?:([ -])\d{4}(?:\1\d{4}){2}(?:\1\d{1,3})?|([ -])\d{6}\2\d{4,5})?|\d+")
 
 
 def is_card(secret: str) -> bool:

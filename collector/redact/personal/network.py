@@ -7,14 +7,13 @@ import re
 from collections import Counter
 from itertools import pairwise
 
+from collector.redact.lazy import regex
 from collector.redact.rule import Rule, Spans
 
 # Everybody's: name servers that documents and configurations mention.
 _PUBLIC = frozenset({"8.8.8.8", "8.8.4.4", "1.1.1.1", "1.0.0.1", "9.9.9.9", "149.112.112.112", "1.2.3.4", "4.4.4.4"})
-_VERSION_BEFORE = re.compile(
-    rb"(?:version|ver|release|build|v|==|~=|>=|<=|\^|~|[A-Za-z]/|@)[\s\"':=]{0,4}\Z", re.IGNORECASE
-)
-_ADDRESS_BEFORE = re.compile(
+_VERSION_BEFORE = regex(rb"(?:version|ver|release|build|v|==|~=|>=|<=|\^|~|[A-Za-z]/|@)[\s\"':=]{0,4}\Z", re.IGNORECASE)
+_ADDRESS_BEFORE = regex(
     rb"(?:ip|addr|address|host|client|from|remote|server|peer|://|ssh|ping|inet)\b[^\n]{0,24}\Z", re.IGNORECASE
 )
 SMALL = 40  # four numbers that are all below this may be a version

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from collector.redact.lazy import regex
 from collector.redact.marker import OPENING
 from collector.redact.rule import AT_KEYS, WIDEST, Rule, sample
 from collector.redact.scan import rule_cache
@@ -32,7 +33,7 @@ MOST_ENDS = 500  # matches one scan may report, plus one per 256 characters; few
 MOST_ZONES = 100_000
 SCANNED_AT_ONCE = 1 << 20
 _key_end = KEY_END.encode("latin-1")
-_key_places = re.compile(rb"[^\x91]\x91(?:[^\x90\x91]{1,160}\x91)*(?=[^\x91])")  # one key, or several in a row
+_key_places = regex(rb"[^\x91]\x91(?:[^\x90\x91]{1,160}\x91)*(?=[^\x91])")  # one key, or several in a row
 
 
 class Engine(Protocol):

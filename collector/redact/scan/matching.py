@@ -11,9 +11,11 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from time import thread_time
+from typing import Any
 
+from collector.redact.lazy import regex
 from collector.redact.rule import Locate, Rule, Spans, width
-from collector.redact.scan.beginnings import Beginning, beginning
+from collector.redact.scan.beginnings import Beginning, beginning, compiled, parsed
 from collector.redact.scan.compiling import WITH_BEGIN
 from collector.redact.words.placeholders import is_filler
 
@@ -31,8 +33,8 @@ _boundary_escapes = (
     rb"(?<=\\[nrtbfv0])|(?<=\\x[0-9a-fA-F]{2})|(?<=\\u[0-9a-fA-F]{4})|(?<=%[0-9a-fA-F]{2})"
     rb"|(?<=\[\dm)|(?<=\[\d\dm)|(?<=;\dm)|(?<=;\d\dm)"
 )
-_rest_of_token = re.compile(rb"(?<=[A-Za-z0-9])[A-Za-z0-9][A-Za-z0-9+/=_.~%-]*")
-_open_end = re.compile(r"\{([1-9]\d*),\d+\}(\)*)\Z")
+_rest_of_token = regex(rb"(?<=[A-Za-z0-9])[A-Za-z0-9][A-Za-z0-9+/=_.~%-]*")
+_open_end = regex(r"\{([1-9]\d*),\d+\}(\)*)\Z")
 
 
 class TimeOut(Exception):
@@ -60,14 +62,18 @@ class Matcher:
         return self._compiled.match
 
     @cached_property
-    def _compiled(self) -> re.Pattern[bytes]:
+    def _parts(self) -> Any:
         after = f"(?![{self.rule.after}])" if self.rule.after else ""
-        return re.compile(f"(?:{self.rule.pattern}){after}".encode("latin-1"), re.DOTALL)
+        return parsed(f"(?:{self.rule.pattern}){after}")
+
+    @cached_property
+    def _compiled(self) -> re.Pattern[bytes]:
+        return compiled(self._parts)
 
     @cached_property
     def beginning(self) -> Beginning | None:
         """What every match begins with, if that is short."""
-        return beginning(self.rule.pattern)
+        return beginning(self._parts)
 
     @cached_property
     def tried(self) -> int:
@@ -82,7 +88,7 @@ class Matcher:
     @cached_property
     def widest(self) -> int:
         """The length of the longest match."""
-        return self.rule.widths[1]
+        return int(self._parts.getwidth()[1])
 
     def spans(self, text: bytes, folded: bytes, zones: Zones, starts: list[int], deadline: float) -> Spans:
         """The secrets this rule finds in the zones. `starts` is where each segment of the text begins; `folded` is the

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from collector.redact.lazy import regex
 from collector.redact.session.picked import PICKING, may_pick, picks_a_secret
 from collector.redact.words.names import Promise, promise
 from collector.redact.words.secret_files import NAMES, may_name_one
@@ -86,17 +87,16 @@ _READING = (
     r"gpg [\s\S]{0,40}?--gen-random",
     r"htpasswd -[a-zA-Z]{0,5}n",
 )
-_programs = re.compile(r"(?:\(\?:)?([\w|-]+)")
 _PROGRAMS = frozenset(
     name.encode()
     for each in _READING
-    for name in _programs.match(each)[1].split("|")  # type: ignore[index]
+    for name in re.match(r"(?:\(\?:)?([\w|-]+)", each)[1].split("|")  # type: ignore[index]
 )
 _WORDS_ONLY = bytes(place if re.match(rb"[\w.-]", bytes([place])) else 0x20 for place in range(256))
 _joined = "|".join(f"(?:{each})" for each in _READING).replace(" ", r"\s+")
-_reads = re.compile(rf"(?<![\w.-])(?:{_joined})")
+_reads = regex(rf"(?<![\w.-])(?:{_joined})")
 # Generates a secret in a program's own code, anywhere in the command line.
-_draws = re.compile(
+_draws = regex(
     r"secrets\.(?:token_(?:hex|urlsafe|bytes)|choice)|randomBytes\(\d|random_bytes\(\d|get_random_secret_key"
     r"|Fernet\.generate_key|/dev/u?random\b|SecureRandom\.(?:hex|base64|urlsafe_base64|alphanumeric)"
     r"|Str::random\(|::GeneratePassword\("
@@ -106,7 +106,7 @@ _SIGNS_OF_SHOWING = ("$", "%", "printenv", "env", "ENV[", "ENV.", "print(", "put
 # Whatever `_draws` matches contains one of these.
 _SIGNS_OF_DRAWING = ("andom", "token_", "generate_key", "secrets.choice", "GeneratePassword")
 # Shows a file that holds nothing but a secret, or a variable with a telling name.
-_shown_file = re.compile(
+_shown_file = regex(
     r"(?:cat|head|tail|less|more|bat|type|gc|Get-Content|xxd|strings)\s+(?:-\S+\s+(?:\d+\s+)?){0,3}[\"']?"
     rf"(?:\S{{0,100}}/(?:run/secrets|\.?secrets)/\S{{1,80}}|\S{{0,100}}{NAMES}"
     r"(?:\.(?:txt|key|secret|enc|dat))?(?=[\"'\s;]|$))"
@@ -121,25 +121,25 @@ _PRINTING = (
     r"|(?:os\.)?(?:environ(?:\.get)?|getenv|ENV(?:\.fetch)?)[\[(][\"']|(?:[\w@\[\]()]{1,40}\.){1,6})"
 )
 _VARIABLE = r"([A-Za-z_][A-Za-z0-9_]{1,60})"
-_shown_variable = re.compile(rf"(?:{_SHOWING}|{_PRINTING}){_VARIABLE}")
-_shown_by_stage = re.compile(rf"(?:{_SHOWING}|(?:\w{{1,20}}\s[\s\S]{{0,200}}?)?{_PRINTING}){_VARIABLE}")
-_passing_on = re.compile(
+_shown_variable = regex(rf"(?:{_SHOWING}|{_PRINTING}){_VARIABLE}")
+_shown_by_stage = regex(rf"(?:{_SHOWING}|(?:\w{{1,20}}\s[\s\S]{{0,200}}?)?{_PRINTING}){_VARIABLE}")
+_passing_on = regex(
     r"\s*(?:base64|openssl|tr|head|tail|cut|jq|yq|sed|awk|gawk|perl|tee|cat|sort|uniq|grep|egrep|rg|fold|rev|xxd|od|hexdump"
     r"|column|nl|strings|xargs(?:\s-\S+){0,3}\s(?:echo|printf)|python3?\s-m\sjson\.tool|gunzip|zcat|less|more|iconv|paste"
     r"|fmt|while\s|read\s|echo|printf|dos2unix|ConvertFrom-Json|Select-Object|Out-String)(?=\s|$)"
 )
 # Programs that run others: the one that reads the secret is then somewhere among their arguments.
-_running = re.compile(
+_running = regex(
     r"\s*(?:docker|podman|nerdctl|kubectl|oc|ssh|sshpass|bash|sh|zsh|fish|pwsh|powershell|sudo|doas|su|env|time|nice"
     r"|watch|fly|flyctl|heroku|docker-compose|vagrant|wsl|op run|direnv|nix|poetry|pipenv|uv|npx|bunx|aws-vault|gcloud"
     r"|lxc|incus|multipass|if|for|while|do|then|eval|exec|command|timeout|python3?|node|ruby|php|bundle|tr|head|cat|echo)\b"
 )
-_assigned = re.compile(r"\s*(?:export\s|local\s|declare\s(?:-\w+\s)?|readonly\s)?[A-Za-z_]\w*=[\"']?(?:\$\(|`)")
-_setting = re.compile(r"\s*(?:\(\s*|[A-Za-z_]\w*=\S*\s+|\S*/)*")
-_substitution = re.compile(r"\$\([^()]{0,2000}\)|`[^`]{0,2000}`")
-_quoted = re.compile(r"'[^']{0,3000}'|\"(?:[^\"\\]|\\.){0,3000}\"")
-_separator = re.compile(r"&&|\|\||;|\n|(?<![>&|])&(?![>&])")
-_to_file = re.compile(
+_assigned = regex(r"\s*(?:export\s|local\s|declare\s(?:-\w+\s)?|readonly\s)?[A-Za-z_]\w*=[\"']?(?:\$\(|`)")
+_setting = regex(r"\s*(?:\(\s*|[A-Za-z_]\w*=\S*\s+|\S*/)*")
+_substitution = regex(r"\$\([^()]{0,2000}\)|`[^`]{0,2000}`")
+_quoted = regex(r"'[^']{0,3000}'|\"(?:[^\"\\]|\\.){0,3000}\"")
+_separator = regex(r"&&|\|\||;|\n|(?<![>&|])&(?![>&])")
+_to_file = regex(
     r"(?<![0-9<&-])1?>{1,2}\s*(?!&|/dev/(?:stdout|stderr|tty))\S|\btee\s+(?!/dev/)\S|\s-out[\s=]\S"
     r"|--out(?:put-file|file)[\s=]\S|--output[\s=](?![\"']?(?:-|/dev/stdout|json|text|yaml|table|tsv|raw|plain|none|value)\b)(?!-)\S"
 )

@@ -7,10 +7,10 @@ of fields for secrets, and the parts of an input that type into one of them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterator
 from typing import Any
 
+from collector.redact.lazy import regex
 from collector.redact.words.described import telling_name
 
 FIELDS = 64  # remembered per session
@@ -18,13 +18,13 @@ MOST_DESCRIBED = 200  # read per page
 NUMBERS = ("uid", "ref", "element_id", "elementId", "index", "target")
 TYPED = ("value", "text", "content")
 FIELDS_OF_PAGES = 'uid=|box "|textfield "|<input|input "'  # whatever `_field` matches contains one of these
-_field = re.compile(
+_field = regex(
     r"\buid=(?P<uid>[\w-]{1,24}) \w+ \"(?P<of_uid>[^\"\n]{1,100})\""
     r"|\b(?:textbox|searchbox|input|textfield) \"(?P<of_ref>[^\"\n]{1,100})\"[^\n\[]{0,80}"
     r"\[(?:ref=)?(?P<ref>[\w-]{1,24})\]"
     r"|\[(?P<index>\d{1,5})\]\s?<input\b(?P<of_index>[^>\n]{0,300})"
 )
-_hides = re.compile(r"(?i)type\s?=\s?[\"']?password")
+_hides = regex(r"(?i)type\s?=\s?[\"']?password")
 
 
 def fields_for_secrets(text: str) -> Iterator[str]:

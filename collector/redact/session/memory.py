@@ -8,12 +8,12 @@ before that offset again (`Sessions.meet`), so that calls and values from that c
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
+from collector.redact.lazy import regex
 from collector.redact.session.commands import prints_a_secret
 from collector.redact.session.fields import FIELDS, fields_for_secrets, typing_into
 from collector.redact.words.asked import asks_for_a_secret, is_one_secret
@@ -35,8 +35,8 @@ UNSURE = frozenset(
     {"named-key", "shouted-secret", "url-code", "url-signature", "told-token", "bare-login", "cookie-argument", "field"}
     | {"told-with-verb", "told-use", "told-before", "told-when-asked", "told-works", "typed-blind"}
 )
-_uuid = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
-_name_before = re.compile(r"([A-Za-z][\w.-]{0,80})[^\w]{0,12}(?:[A-Za-z]{2,12} )?\Z")
+_uuid = regex(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_name_before = regex(r"([A-Za-z][\w.-]{0,80})[^\w]{0,12}(?:[A-Za-z]{2,12} )?\Z")
 
 
 class Found(NamedTuple):

@@ -6,14 +6,13 @@ pipeline, and the one before it. Out: whether it prints the value of a telling n
 
 from __future__ import annotations
 
-import re
-
+from collector.redact.lazy import regex
 from collector.redact.words.names import Promise, promise
 
 PICKING = frozenset(b"jq yq awk gawk sed grep egrep rg cut psql mysql mariadb sqlite3".split())
-_telling = re.compile(r"(?i)pass|pwd|secret|token|key|cred|jwt|_pat\b")
+_telling = regex(r"(?i)pass|pwd|secret|token|key|cred|jwt|_pat\b")
 _CONSTANT = r"(?P<constant>[A-Z][A-Z0-9_]{2,60})"
-_picks = re.compile(
+_picks = regex(
     r"(?:jq|yq)\s+(?:-[\w-]+\s+){0,5}(?:"
     r"(?P<quote>[\"'])[^\n]{0,200}?\.(?:\[?\")?(?P<path>[A-Za-z_][\w-]{1,60})\"?\]?(?:\.value)?(?:\s?\|\s?@(?:base64d|text))?(?P=quote)"
     r"|(?:[^\s\"'|-][^\s\"'|]{0,100}?)??\.(?P<bare>[A-Za-z_][\w-]{1,60})(?:\.value)?)(?:\s|$)"
@@ -22,13 +21,11 @@ _picks = re.compile(
     r"|sed\s+-n\w*\s+[\"']s/\^?(?:export )?(?P<cut>[A-Z][A-Z0-9_]{2,60})\s?=(?:\\\(?\.\*\\\)?|\(\.\*\))?/"
     r"|(?:psql|mysql|mariadb|sqlite3)\s[^\n]{0,300}?\b(?i:select)\s+(?:\w+\.)?(?P<column>[a-z_]\w{2,60})\s+(?i:from)\b"
 )
-_values = re.compile(
+_values = regex(
     r"\s*(?:cut\s+-d\s?[\"']?[=:][\"']?\s+-f\s?2|g?awk\s+-F\s?[\"']?[=:][\"']?\s+[\"']\{\s*print \$2"
     r"|sed\s+[\"']s/[^/\n]{1,20}=//)"
 )
-_lines = re.compile(
-    r"\s*(?:grep|rg|egrep)\s+(?:-[\w-]+\s+){0,4}[\"']?\^?(?P<name>[A-Z][A-Z0-9_]{2,60})=?[\"']?(?:\s|$)"
-)
+_lines = regex(r"\s*(?:grep|rg|egrep)\s+(?:-[\w-]+\s+){0,4}[\"']?\^?(?P<name>[A-Z][A-Z0-9_]{2,60})=?[\"']?(?:\s|$)")
 
 
 def may_pick(command: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from collector.redact.lazy import regex
 from collector.redact.words.letter_pairs import reads_like_words
 from collector.redact.words.names import Promise, promise
 from collector.redact.words.placeholders import is_placeholder
@@ -17,23 +18,21 @@ MOST_LINES = 400
 FEW_LINES = 8  # more than that are a document, in which not every line is a secret
 LONGEST_LINE = 8_000
 SHORTEST = 4
-_line = re.compile(r"[^\r\n]+")
-_piece = re.compile(r"\S+")
-_named = re.compile(
-    r"\s*[\"']?([A-Za-z_][\w .-]{0,60}?)[\"']?(?:\s*[:=]\s*|\s{2,}|\t)[\"']?([^\s\"']{4,4000})[\"']?,?\s*$"
-)
-_message = re.compile(
+_line = regex(r"[^\r\n]+")
+_piece = regex(r"\S+")
+_named = regex(r"\s*[\"']?([A-Za-z_][\w .-]{0,60}?)[\"']?(?:\s*[:=]\s*|\s{2,}|\t)[\"']?([^\s\"']{4,4000})[\"']?,?\s*$")
+_message = regex(
     r"(?i)^\W{0,3}(?:error|warn|warning|info|debug|fatal|usage|note|hint|notice|panic|traceback|exit code)\b"
     r"|^[WEIF]\d{4}\s|not found|no such|denied|could not|cannot|failed|unable|invalid|expired|forbidden"
     r"|unauthorized|does not|is not"
 )
 _told_nothing = frozenset(("opaque", "null", "none", "nil", "<nil>", "<none>", "true", "false", "done", "[]", "{}"))
-_describing = re.compile(
+_describing = regex(
     r"(?i)(?:user(?:name)?|login|account|host(?:name)?|protocol|url|uri|port|name|title|path|id|version|type|created\S*"
     r"|updated\S*|date|expir\S*|email|region|lease_duration|lease_renewable|renewable|policies|metadata|status|kind|namespace)$"
 )
-_phrase = re.compile(r"[a-z]{3,12}(?: [a-z]{3,12}){3,23}")
-_words_of_messages = re.compile(r"\b(?:the|not|is|are|was|for|with|from|found|using|error|this|that|has|your)\b")
+_phrase = regex(r"[a-z]{3,12}(?: [a-z]{3,12}){3,23}")
+_words_of_messages = regex(r"\b(?:the|not|is|are|was|for|with|from|found|using|error|this|that|has|your)\b")
 _marker = "[REDACTED:"
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from collector.redact.lazy import regex
 from collector.redact.rule import Rule, Spans
 from collector.redact.words.asked import asks_for_a_secret, is_one_secret
 from collector.redact.words.drawn import has_digit_and_letter
@@ -50,9 +51,9 @@ _PROGRAMS = "|".join(
         rf"cat {_MORE}{{0,40}}(?:/run/secrets|master\.key|initialAdminP|vault_pass)",
     )
 )
-_prompt = re.compile(rb"(?:\A|[\n\x90\x91]|\\n)[^\n\x90\x91]{0,60}\Z")
-_line_end = re.compile(rb"[ \t]{0,8}(?:[\r\n\x90\x91\"]|\\+[nr\"]|\Z)")
-_written = re.compile(
+_prompt = regex(rb"(?:\A|[\n\x90\x91]|\\n)[^\n\x90\x91]{0,60}\Z")
+_line_end = regex(rb"[ \t]{0,8}(?:[\r\n\x90\x91\"]|\\+[nr\"]|\Z)")
+_written = regex(
     rf"{_QUOTE}(?:content|file_text|(?:old|new)_?[sS]tring){_QUOTE}:\s?{_QUOTE}(?P<secret>[^\s\"\\\x90\x91]{{4,400}})"
     rf"(?:\\{{1,3}}n)?{_QUOTE}".encode()
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from collector.redact.lazy import regex
 from collector.redact.marker import SHIELDED, is_shielded
 from collector.redact.rule import AT_KEYS, Rule, Spans
 from collector.redact.structures.cookies import cookie_spans
@@ -51,21 +52,19 @@ from collector.redact.words.values import (
 AROUND = (128, WIDEST_VALUE + 100)  # what `locate` reads: the name before, a scheme and the value
 
 _SCHEMES = rb"(?i:bearer|basic|token|api-?key|key|bot|oauth|jwt|ssws|geniekey|splunk|apitoken|negotiate)[ +:=]"
-_scheme = re.compile(_SCHEMES + rb"\s{0,60}")
+_scheme = regex(_SCHEMES + rb"\s{0,60}")
 # How a bare value begins if there is more to it than one piece: a scheme, an escaped quote, several words.
-_begins_more = re.compile(_SCHEMES + rb"|[&%\\-]|[a-z]{4}[ -][a-z]{4}[ -]|(?:[a-z]{3,8} ){4}")
-_in_brackets = re.compile(rb"(?=.*[A-Za-z])(?=.*\d)[^-#]{6,}")
-_escaped_quote = re.compile(rb"&(?:quot|#34|#39|apos);|%22|%27|\\{1,4}u002[27]|\\\((?:aq|dq)")
-_element = re.compile(
-    rb"([^<>\x8f-\x91]{3,%d}?)(?:\s|\\{1,3}[nrt]){0,24}(?:<|\\{1,4}u003c|&lt;)\\{0,3}/" % WIDEST_VALUE
-)
-_element_part = re.compile(rb"(?:(?!\\[nrt])[^\s{}\"'`;])+")
-_parts = re.compile(rb"[^\x8f\x90\x91]+")
-_hash_or_uuid = re.compile(r"[0-9a-fA-F-]+")
-_pair = re.compile(r"[A-Za-z_][\w.-]{0,40}=[^=]")
-_key_follows = re.compile(rb"[\"']\s?:")
-_changed = re.compile(rb"[\\\"']{1,8} ?-> ?[\\\"']{1,8}")
-_said = re.compile(rb"[a-z]{5,16}-[0-9]{2,4}")  # the passphrase is "otter-88"
+_begins_more = regex(_SCHEMES + rb"|[&%\\-]|[a-z]{4}[ -][a-z]{4}[ -]|(?:[a-z]{3,8} ){4}")
+_in_brackets = regex(rb"(?=.*[A-Za-z])(?=.*\d)[^-#]{6,}")
+_escaped_quote = regex(rb"&(?:quot|#34|#39|apos);|%22|%27|\\{1,4}u002[27]|\\\((?:aq|dq)")
+_element = regex(rb"([^<>\x8f-\x91]{3,%d}?)(?:\s|\\{1,3}[nrt]){0,24}(?:<|\\{1,4}u003c|&lt;)\\{0,3}/" % WIDEST_VALUE)
+_element_part = regex(rb"(?:(?!\\[nrt])[^\s{}\"'`;])+")
+_parts = regex(rb"[^\x8f\x90\x91]+")
+_hash_or_uuid = regex(r"[0-9a-fA-F-]+")
+_pair = regex(r"[A-Za-z_][\w.-]{0,40}=[^=]")
+_key_follows = regex(rb"[\"']\s?:")
+_changed = regex(rb"[\\\"']{1,8} ?-> ?[\\\"']{1,8}")
+_said = regex(rb"[a-z]{5,16}-[0-9]{2,4}")  # the passphrase is "otter-88"
 _SETTERS = word_set("set with put add define use password passwd secret token new basic setenv credentials")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from collector.redact.lazy import regex
 from collector.redact.rule import Rule, Spans
 from collector.redact.words.phrases import is_in_place
 
@@ -37,12 +38,12 @@ _LITERAL = r"(?:[fbrLuU@]{0,2}\\{0,3}[\"'](?P<%s>[^\"'\\\n\x90\x91]{0,200})\\{0,
 _VARIABLE = r"(?:[^\s\"'(),;\\\x90\x91][^\"'(),;\\\n\x90\x91]{0,60}(?:\([^()\n\x90\x91]{0,60}\))?)"
 _USER = r"[A-Za-z_.\"'@-]{1,60}, ?\\{0,3}[\"']"  # then a literal: `login(` is everywhere
 _BETWEEN = r"(?:\s|\\{1,3}[nrt]){0,24}"
-_string = re.compile(_LITERAL.encode() % b"value")
-_variable = re.compile(_VARIABLE.encode())
-_next = re.compile(f"{_BETWEEN},{_BETWEEN}".encode())
-_user = re.compile(_USER.encode())
-_begin = re.compile(_BETWEEN.encode())
-_calls = tuple((re.compile(names.encode()), before) for names, before in _CALLS)
+_string = regex(_LITERAL.encode() % b"value")
+_variable = regex(_VARIABLE.encode())
+_next = regex(f"{_BETWEEN},{_BETWEEN}".encode())
+_user = regex(_USER.encode())
+_begin = regex(_BETWEEN.encode())
+_calls = tuple((regex(names.encode()), before) for names, before in _CALLS)
 
 
 def _by_place(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:

@@ -9,14 +9,15 @@ from __future__ import annotations
 import re
 
 from collector.redact.formats.shapes import UUID
+from collector.redact.lazy import regex
 from collector.redact.rule import Rule, Spans
 from collector.redact.words.drawn import has_digit_and_letter
 from collector.redact.words.names import Promise, promise
 from collector.redact.words.placeholders import is_placeholder
 from collector.redact.words.values import entropy, looks_random
 
-_hash_or_uuid = re.compile(r"[0-9a-fA-F-]+")
-_word_before = re.compile(rb"([A-Za-z][A-Za-z0-9]{1,30})[ _.-]?$")
+_hash_or_uuid = regex(r"[0-9a-fA-F-]+")
+_word_before = regex(rb"([A-Za-z][A-Za-z0-9]{1,30})[ _.-]?$")
 _AROUND = 40
 
 

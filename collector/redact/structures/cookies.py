@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from collector.redact.lazy import regex
 from collector.redact.marker import SHIELDED
 from collector.redact.rule import Spans
 from collector.redact.words.code import is_code_word, is_program, looks_like_code
@@ -13,7 +12,7 @@ from collector.redact.words.placeholders import is_placeholder
 SHORTEST = 8
 
 # A pair, or an attribute without a value, and what separates it from the next.
-_part = re.compile(
+_part = regex(
     rb"""[ \t]{0,99}([!#$%*+.^_|~0-9A-Za-z-]{1,100})(?:=(?:\\*")?([^\s;,"'\\\x91\x90]{0,4096})(?:\\*")?)?([;,]?)"""
 )
 _attributes = frozenset([b"path", b"domain", b"expires", b"max-age", b"samesite", b"version", b"comment", b"priority"])

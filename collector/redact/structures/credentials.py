@@ -9,6 +9,7 @@ import base64
 import binascii
 import re
 
+from collector.redact.lazy import regex
 from collector.redact.rule import Rule, Spans
 from collector.redact.structures.cookies import cookie_spans
 from collector.redact.words.code import is_code_word
@@ -19,13 +20,11 @@ from collector.redact.words.placeholders import is_placeholder
 from collector.redact.words.values import Notation, entropy, is_secret, looks_random
 
 WIDEST_JUDGED = 2048  # characters of a token that are judged; it may be longer
-_token_run = re.compile(rb"[A-Za-z0-9_.~+/=-]*")
-_header = re.compile(
-    rb"(?i)authorization\\{0,7}[\"'\])]{0,2}\s{0,3}[:=,>]{1,2}\s{0,3}\\{0,7}[fb]?[\"'`]?(?:[a-z-]{3,12})\s"
-)
-_jwt_run = re.compile(rb"[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]*){0,4}")
-_machine = re.compile(rb"(?:machine(?:\s|\\{1,3}[nrt])+\S{1,100}|default)(?:\s|\\{1,3}[nrt])+$|(?:\n|\\n)\s*$")
-_account = re.compile(rb"(?i)\b(?:create|alter|grant|set|drop)\s")
+_token_run = regex(rb"[A-Za-z0-9_.~+/=-]*")
+_header = regex(rb"(?i)authorization\\{0,7}[\"'\])]{0,2}\s{0,3}[:=,>]{1,2}\s{0,3}\\{0,7}[fb]?[\"'`]?(?:[a-z-]{3,12})\s")
+_jwt_run = regex(rb"[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]*){0,4}")
+_machine = regex(rb"(?:machine(?:\s|\\{1,3}[nrt])+\S{1,100}|default)(?:\s|\\{1,3}[nrt])+$|(?:\n|\\n)\s*$")
+_account = regex(rb"(?i)\b(?:create|alter|grant|set|drop)\s")
 
 
 def _to_end_of_token(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:

@@ -10,6 +10,7 @@ import base64
 import binascii
 import re
 
+from collector.redact.lazy import regex
 from collector.redact.rule import Rule, Spans
 from collector.redact.structures.credentials import chosen
 from collector.redact.words.drawn import has_digit_and_letter
@@ -18,7 +19,7 @@ _VALUE = r"""[^\s"'`<>\\\x90\x91]"""
 _BREAK = r"(?:\\{0,3}[\"'])?(?:\r?\n|(?:\\{1,3}r)?\\{1,3}n)"
 _PREFIX = r"(?:[CS]: ?|[*<>~-]{1,4} ?|(?:send|reply): b?[\"'])?"
 _SAID = r"[^\x90\x91]{0,200}?"
-_line_end = re.compile(rb"[ \t]{0,4}(?:[\r\n\x90\x91\"']|\\+[rn\"']|\Z)")
+_line_end = regex(rb"[ \t]{0,4}(?:[\r\n\x90\x91\"']|\\+[rn\"']|\Z)")
 
 
 def _is_plain(value: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from collector.redact.lazy import regex
 from collector.redact.rule import Rule, Spans
 from collector.redact.words.names import word_set
 
@@ -31,14 +32,14 @@ _NO_PERSON = word_set(
     email name someone somebody root postgres admin support info hello security abuse hostmaster postmaster webmaster
     """
 )
-_reserved = re.compile(
+_reserved = regex(
     r"(?i)(?:^|\.)(?:example\.(?:com|org|net|edu)|example|test|invalid|localhost|local|internal|lan|home\.arpa)$"
 )
-_file = re.compile(
+_file = regex(
     r"(?i)\.(?:png|jpe?g|gif|svg|webp|ico|css|s[ac]ss|[cm]?[jt]sx?|json|md|html?|py|rb|go|rs|ya?ml|toml|lock|service|timer"
     r"|socket|target|mount|slice|scope|sh|so|dll|woff2?|ttf|map|gz|zip|tar|whl|jar|txt)$"
 )
-_gap = re.compile(r"[\s._-]+")
+_gap = regex(r"[\s._-]+")
 
 
 def _account(text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:

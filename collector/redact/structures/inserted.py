@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from collector.redact.lazy import regex
 from collector.redact.rule import Rule, Spans
 from collector.redact.words.names import Promise, promise
 from collector.redact.words.phrases import is_worded
@@ -15,13 +16,13 @@ from collector.redact.words.values import Notation, is_secret
 
 AROUND = 16_000
 _BLANKS = r"(?:\s|\\{1,3}[nrt]){0,8}"
-_head = re.compile(
+_head = regex(
     rf"insert[a-z ]{{1,24}}[^\s(]{{1,120}}{_BLANKS}\((?P<columns>[^()]{{1,1500}})\){_BLANKS}values?{_BLANKS}".encode(),
     re.IGNORECASE,
 )
-_row = re.compile(rf",?{_BLANKS}\(".encode())
+_row = regex(rf",?{_BLANKS}\(".encode())
 # Each sign of a text is read in one way only: two ways to read a backslash would be 2^n to read n of them.
-_value = re.compile(
+_value = regex(
     rf"{_BLANKS}(?:[ENen]?\\{{0,7}}'(?P<text>(?:[^'\\]|''|\\+[^'\\])*)\\{{0,64}}'"
     rf"|[^,()'\"\x90\x91]{{0,80}}(?:\([^()]{{0,80}}\)[^,()]{{0,20}})?){_BLANKS}(?P<end>[,)])".encode()
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from collector.redact.lazy import regex
 from collector.redact.rule import Rule, Spans
 from collector.redact.words.names import Promise
 from collector.redact.words.values import Notation, is_secret
@@ -17,10 +18,10 @@ _QUOTE = r"\\{0,7}\""
 _BLANKS = r"(?:\s|\\{1,3}[nrt]){0,24}"
 _TAB = r"(?:\t|\\{1,3}t)"
 _is_cookie, _are_cookies = (
-    re.compile(rf"{_QUOTE}(?:{names}){_QUOTE}{_BLANKS}:".encode(), re.IGNORECASE)
+    regex(rf"{_QUOTE}(?:{names}){_QUOTE}{_BLANKS}:".encode(), re.IGNORECASE)
     for names in ("httponly|samesite", "httponly|samesite|cookies")
 )
-_value = re.compile(rb"[^\s\"'\\\x90\x91]{0,4096}")  # browsers keep no longer ones
+_value = regex(rb"[^\s\"'\\\x90\x91]{0,4096}")  # browsers keep no longer ones
 
 
 def _kept(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:

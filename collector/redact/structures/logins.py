@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from collector.redact.lazy import regex
 from collector.redact.rule import Rule, Spans
 from collector.redact.structures.credentials import BARE, chosen
 from collector.redact.words.drawn import has_digit_and_letter
@@ -21,14 +22,14 @@ from collector.redact.words.values import Notation, is_secret, looks_random
 _BEFORE = 300  # how far back the program of a flag is looked for
 _LINE = 260  # how much of a command is read
 _TELLING_FLAGS = (b"--userpwd", b"-auth", b"--auth", b"--proxy-user", b"--basic-auth", b"--http-user")
-_log_in = re.compile(
+_log_in = regex(
     rb"\b(?:curl|curlie|wget|http|https|xh|httpie|ab|siege|lftp|ncftp\w*|aria2c|elasticsearch\w*|es|jf|jfrog|couchdb|cadaver|nexus"
     rb"|skopeo|buildah|rclone|impacket-\w+|crackmapexec|nxc|ffuf|hey|bombardier|k6|jenkins-cli\S*|jira|kcadm\S*|restic|mosquitto_\w+"
     rb"|proxychains|hurl|wfuzz|davfs|artifactory|grafana-cli|rabbitmqadmin|influx|clickhouse\S*|opensearch\S*|nats)(?![\w-])"
 )
-_quoted = re.compile(rb"(\\{0,7}[\"'])(?:(?!\1).){0,200}?\1")
-_boundary = re.compile(rb"(?<!\\)\n|(?<!\\)\\{1,2}n|(?<!\\)\\{4}n|[;|&`\x90\x91]|\$\(")
-_program = re.compile(rb"(?:^|[\s(/\"'+>$?])([A-Za-z][\w.-]*)")
+_quoted = regex(rb"(\\{0,7}[\"'])(?:(?!\1).){0,200}?\1")
+_boundary = regex(rb"(?<!\\)\n|(?<!\\)\\{1,2}n|(?<!\\)\\{4}n|[;|&`\x90\x91]|\$\(")
+_program = regex(rb"(?:^|[\s(/\"'+>$?])([A-Za-z][\w.-]*)")
 
 # The programs that take a password, and how: after which flags, attached to them or not.
 _BETWEEN = r"(?:[ =]|\\{0,3}[\"'],\s{0,8})"  # the second: in a list of arguments
@@ -81,7 +82,7 @@ _TOOLS = "|".join(names for names, _, _ in _PROGRAMS)  # without groups, so that
 _FLAGS = "|".join(f"(?:{flags})" for _, flags, _ in _PROGRAMS)
 _SECRET = rf"\\{{0,3}}[\"']?(?P<secret>{BARE}{{4,100}})"
 _arguments = tuple(
-    (re.compile(f"(?:{names})$".encode()), re.compile(rf"[\s\"'](?:{form % f'(?:{flags})'}){_SECRET}".encode()))
+    (regex(f"(?:{names})$".encode()), regex(rf"[\s\"'](?:{form % f'(?:{flags})'}){_SECRET}".encode()))
     for names, flags, form in _PROGRAMS
 )
 # The commands whose argument is a password by its place; `*` stands for any argument before it.
@@ -119,7 +120,7 @@ _COMMANDS = (
 _escaped = [re.escape(command).replace(r"\ ", "[ ]") for command in _COMMANDS]
 _TAKING = "|".join(dict.fromkeys(command.split(r"[ ]\*")[0] + "[ ]" for command in _escaped))
 _BY_PLACE = "|".join(command.replace(r"\*", r"[^\s\x90\x91]{1,120}") for command in _escaped)
-_flag_or_hint = re.compile(r"-{1,2}[a-z][a-z-]*(?:=.*)?|@(?:env|keychain):.*")
+_flag_or_hint = regex(r"-{1,2}[a-z][a-z-]*(?:=.*)?|@(?:env|keychain):.*")
 
 
 def _user_and_password(text: bytes, match: re.Match[bytes], start: int, _stop: int) -> Spans:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from collector.redact.lazy import regex
 from collector.redact.rule import Rule, Spans
 from collector.redact.words.names import Promise, promise
 from collector.redact.words.placeholders import is_placeholder
@@ -12,11 +13,11 @@ from collector.redact.words.values import Notation, is_secret
 WIDEST_MANIFEST = 16_384
 
 _BREAK = rb"(?:\r?\n|\\+r\\+n|\\+n)"
-_data = re.compile(rb"(?:data|stringData)\\{0,7}[\"']?:\s{0,2}(?:\{|" + _BREAK + rb")")
-_date = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:")
-_end = re.compile(_BREAK + rb"(?:---|[A-Za-z])|\}")
-_line = re.compile(_BREAK + rb"([ \t+-]*)(?=[^\s\\])")
-_entry = re.compile(
+_data = regex(rb"(?:data|stringData)\\{0,7}[\"']?:\s{0,2}(?:\{|" + _BREAK + rb")")
+_date = regex(rb"\d{4}-\d\d-\d\dT\d\d:")
+_end = regex(_BREAK + rb"(?:---|[A-Za-z])|\}")
+_line = regex(_BREAK + rb"([ \t+-]*)(?=[^\s\\])")
+_entry = regex(
     rb"(?:"
     + _BREAK
     + rb"[ ]{1,8}|[{,]\s{0,8}(?:"

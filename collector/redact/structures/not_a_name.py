@@ -7,32 +7,33 @@ from __future__ import annotations
 
 import re
 
+from collector.redact.lazy import regex
 from collector.redact.words.code import is_code_word, is_name_in_code
 from collector.redact.words.labels import is_camel, is_joined
 from collector.redact.words.letter_pairs import reads_like_words
 from collector.redact.words.names import Promise, split_name
 from collector.redact.words.values import Notation, has_random_part, is_salt
 
-_commit = re.compile(rb"(?:feat|fix|chore|docs?|refactor|tests?|perf|build|ci|style|revert)\([\w/, .-]{0,24}$")
-_diff_line = re.compile(rb"(?:\A|[\n\x90\x91]|\\n)-$")
+_commit = regex(rb"(?:feat|fix|chore|docs?|refactor|tests?|perf|build|ci|style|revert)\([\w/, .-]{0,24}$")
+_diff_line = regex(rb"(?:\A|[\n\x90\x91]|\\n)-$")
 
-_after_string = re.compile(rb"\s{0,4}[,)\]};:+]|\s{0,4}(?:[\r\n]|\\+[nr])|\s{1,4}[%.+]")
-_command_on_names = re.compile(rb"\b(?:gcloud|docker|podman|nerdctl|buildah|buildctl|kubectl)\s[^\n\x90\x91]*$")
-_identifier_then_end = re.compile(rb"[A-Za-z_.@/]+\s?}}")
-_in_object = re.compile(rb"\s{0,2}[,})]")  # { client_secret: data }
-_digit = re.compile(rb"\d")
-_phrase = re.compile(rb"(?: [A-Za-z?\xc0-\xff'-]{1,24}){2}")  # more words: the translated text of an interface
+_after_string = regex(rb"\s{0,4}[,)\]};:+]|\s{0,4}(?:[\r\n]|\\+[nr])|\s{1,4}[%.+]")
+_command_on_names = regex(rb"\b(?:gcloud|docker|podman|nerdctl|buildah|buildctl|kubectl)\s[^\n\x90\x91]*$")
+_identifier_then_end = regex(rb"[A-Za-z_.@/]+\s?}}")
+_in_object = regex(rb"\s{0,2}[,})]")  # { client_secret: data }
+_digit = regex(rb"\d")
+_phrase = regex(rb"(?: [A-Za-z?\xc0-\xff'-]{1,24}){2}")  # more words: the translated text of an interface
 _MEASURED = (b"checksum/", b"hash/", b"digest/")  # Helm compares these to see that a secret has changed
-_words = re.compile(rb"\s(?:[a-z]{2,12}|[A-Z]{2,6})[ ,.;:\r\n][\s*]{0,12}[a-z]{2,16}\b")
-_prose_before = re.compile(rb"(?:\s|\A)(?:and|or|nor|both|now|but) `?\Z")
-_fingerprint = re.compile(rb"[0-9a-f]{40}")
-_directive = re.compile(rb"(?i)(?:env|arg)[ \t]")
-_line_begins = re.compile(rb"(?:\A|[\n\r\x90\x91+>|`\"']|\\n)[ \t0-9]{0,24}\Z")
-_directory_or_word = re.compile(rb"/|[a-z]+ ")
-_login_line = re.compile(rb"(?i)(?:user|login|host|e-?mail|name|server|port)[\w ]{0,12}[:=][^\n]{0,80}\n\Z")
-_in_list = re.compile(rb"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+|.*[\s(){}].*|\\.*", re.DOTALL)  # another name, or code
-_hash_or_uuid = re.compile(r"[0-9a-fA-F-]+")
-_pseudo_class = re.compile(rb"[a-z-]{4,20}(?:\(.{0,40}?\))?\s?[{,.:>]")
+_words = regex(rb"\s(?:[a-z]{2,12}|[A-Z]{2,6})[ ,.;:\r\n][\s*]{0,12}[a-z]{2,16}\b")
+_prose_before = regex(rb"(?:\s|\A)(?:and|or|nor|both|now|but) `?\Z")
+_fingerprint = regex(rb"[0-9a-f]{40}")
+_directive = regex(rb"(?i)(?:env|arg)[ \t]")
+_line_begins = regex(rb"(?:\A|[\n\r\x90\x91+>|`\"']|\\n)[ \t0-9]{0,24}\Z")
+_directory_or_word = regex(rb"/|[a-z]+ ")
+_login_line = regex(rb"(?i)(?:user|login|host|e-?mail|name|server|port)[\w ]{0,12}[:=][^\n]{0,80}\n\Z")
+_in_list = regex(rb"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+|.*[\s(){}].*|\\.*", re.DOTALL)  # another name, or code
+_hash_or_uuid = regex(r"[0-9a-fA-F-]+")
+_pseudo_class = regex(rb"[a-z-]{4,20}(?:\(.{0,40}?\))?\s?[{,.:>]")
 
 
 def is_no_name(text: bytes, match: re.Match[bytes], length: int) -> bool:

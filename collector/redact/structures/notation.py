@@ -9,14 +9,15 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from collector.redact.lazy import regex
 from collector.redact.structures.value_end import WIDEST_VALUE
 from collector.redact.structures.whole_name import Name
 from collector.redact.words.values import Notation
 
-_whole_line = re.compile(rb"[^\s\"'`<>(){},;]+(?=[ \t]*(?:[\n\r]|\\+[nr]|\Z))")
-_escaped_sign = re.compile(rb"\\{1,4}u003[ade]|&gt;", re.IGNORECASE)  # as Gson, Go and HTML write it
+_whole_line = regex(rb"[^\s\"'`<>(){},;]+(?=[ \t]*(?:[\n\r]|\\+[nr]|\Z))")
+_escaped_sign = regex(rb"\\{1,4}u003[ade]|&gt;", re.IGNORECASE)  # as Gson, Go and HTML write it
 _SIGNS = {b"a": b":", b"d": b"=", b"e": b">", b";": b">"}
-_vague = re.compile(
+_vague = regex(
     rb"==|!=|\[|[a-z]\s?$|[a-z]:\s$"
     rb"|\{[^,]*[\"'](?<!value[\"'])(?<![\"']s[\"'])(?<!default[\"'])(?<!content[\"'])\s?(?::|=>)\s?$"  # of somebody
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from collector.redact.lazy import regex
 from collector.redact.rule import Rule, Spans
 
 WIDEST_KEY = 32_768
@@ -16,22 +17,22 @@ WIDEST_KEY = 32_768
 _LABEL = r"(?:(?:[A-Z0-9]{1,12}[ _]){0,4}PRIVATE[ _]KEY(?:[ _]BLOCK)?|OpenVPN [A-Za-z0-9 -]{6,24}[ ]key(?: V1)?)"
 _BEGIN = rf"-{{2,5}}\s?BEGIN[ _]{_LABEL}\s?-{{2,5}}"
 _END = rf"-{{2,5}}\s?END[ _]{_LABEL}\s?-{{2,5}}"
-_end = re.compile(_END.encode())
-_begin = re.compile(rb"-{2,5}\s?BEGIN[ _]")
-_run = re.compile(rb"[A-Za-z0-9+/]{16,}={0,2}")
-_folded = re.compile(
+_end = regex(_END.encode())
+_begin = regex(rb"-{2,5}\s?BEGIN[ _]")
+_run = regex(rb"[A-Za-z0-9+/]{16,}={0,2}")
+_folded = regex(
     rb"[A-Za-z0-9+/]{16,}={0,2}(?:(?:\r?\n|\\{1,3}n)[ \t]{0,24}(?:[A-Za-z0-9+/]{48,}={0,2}|[A-Za-z0-9+/]{2,47}={1,2}))*"
 )
-_newline = re.compile(rb"(?:\r?\n|\\+r\\+n|\\+n|<br ?/?>|&#10;|\\+u000a)")
+_newline = regex(rb"(?:\r?\n|\\+r\\+n|\\+n|<br ?/?>|&#10;|\\+u000a)")
 # A line of a key: what a reader, a diff, a search or a language puts before it, base64, and what closes it.
-_body = re.compile(
+_body = regex(
     rb"(?:[^\n]{0,200}?[^A-Za-z0-9+/=\n])??([A-Za-z0-9+/]{16,}={0,2}(?: [A-Za-z0-9+/]{4,}={0,2})*)[\s\"'`,;+\\.)}\]]*\Z"
 )
-_short = re.compile(rb"(?:[^\n]{0,200}?[^A-Za-z0-9+/=\n])??([A-Za-z0-9+/]{1,}={0,2})[\s\"'`,;+\\)}\]]*\Z")
-_header = re.compile(
+_short = regex(rb"(?:[^\n]{0,200}?[^A-Za-z0-9+/=\n])??([A-Za-z0-9+/]{1,}={0,2})[\s\"'`,;+\\)}\]]*\Z")
+_header = regex(
     rb"[^\n]{0,60}?\b(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|Private-Lines|Subject|Key-Attributes)\b ?:"
 )
-_blank = re.compile(rb"[\s\"'`,;+\\#/*|>0-9:-]{0,24}\Z|[^\s]{1,120}[:-]\d+[:-]\s*\Z")
+_blank = regex(rb"[\s\"'`,;+\\#/*|>0-9:-]{0,24}\Z|[^\s]{1,120}[:-]\d+[:-]\s*\Z")
 _MOST_BLANKS = 3
 
 
@@ -125,7 +126,7 @@ _EXAMPLE_BODY = r"\n".join(["{A-Za-z0-9:64}"] * 3)
 # What `openssl -text` shows of a key, line by line
 _NUMBER = r"(?:privateExponent|prime[12]|exponent[12]|coefficient|priv):"
 _DIGITS = r"(?:\s|\\{1,3}[nr]){1,24}(?:[0-9a-f]{2}:){8}"
-_digits = re.compile(rb"(?:(?:\s|\\{1,3}[nr])*[0-9a-f]{2}:?)+(?![0-9a-zA-Z])")
+_digits = regex(rb"(?:(?:\s|\\{1,3}[nr])*[0-9a-f]{2}:?)+(?![0-9a-zA-Z])")
 
 
 def _whole_number(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from collector.redact.lazy import regex
 from collector.redact.rule import Rule, Spans
 from collector.redact.words.letter_pairs import reads_like_words
 from collector.redact.words.placeholders import is_placeholder
@@ -22,16 +23,16 @@ _ANNOUNCED = (
     rf"|(?:backup|notfall)-?codes|codes de (?:secours|r{_ACCENT}cup{_ACCENT}ration)"
     rf"|c{_ACCENT}digos de (?:respaldo|recuperaci{_ACCENT}n)|codici di (?:backup|recupero))"
 )
-_break = re.compile(rb"\r?\n|\\{1,3}r?\\{0,2}n")
-_opening = re.compile(rb"(?:[\s:=(\[]|\\{0,7}[\"']){0,8}")
-_item = re.compile(
+_break = regex(rb"\r?\n|\\{1,3}r?\\{0,2}n")
+_opening = regex(rb"(?:[\s:=(\[]|\\{0,7}[\"']){0,8}")
+_item = regex(
     rb"(?:[\s\"'`,;|>*?+\xb7\\\[]|- |\[[ x]?\] ?|\d{1,2}[.):] ){0,40}"
     rb"(?P<code>[A-Za-z0-9]{5}-[A-Za-z0-9]{5}|[A-Za-z0-9]{4}(?:-[A-Za-z0-9]{4}){1,3}|\d{4} \d{4}|[A-Za-z0-9]{8,10})"
     rb"(?=[\s\"'`,;|\\*\])]|\Z)"
 )
-_line_rest = re.compile(rb"[\s\"'`,;|*\\\])}]*")
-_date = re.compile(rb"(?:19|20)\d\d[- ]?(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
-_in_order = re.compile(rb"01234567|12345678|23456789|98765432|87654321|abcdefgh|abcd1234|1234abcd", re.IGNORECASE)
+_line_rest = regex(rb"[\s\"'`,;|*\\\])}]*")
+_date = regex(rb"(?:19|20)\d\d[- ]?(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
+_in_order = regex(rb"01234567|12345678|23456789|98765432|87654321|abcdefgh|abcd1234|1234abcd", re.IGNORECASE)
 
 
 def _codes(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:

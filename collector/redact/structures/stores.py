@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from collector.redact.lazy import regex
 from collector.redact.rule import Rule, Spans
 from collector.redact.words.names import Promise, promise
 from collector.redact.words.values import Notation, is_secret
@@ -38,12 +39,12 @@ _TAKING = (
     r"|secrets? (?:create|set|add|put)|secretsmanager (?:create|put|update)-secret(?:-value)?|op item (?:create|edit)"
     r"|env:create|keepassxc-cli|bw create)"
 )
-_end = re.compile(rb"[\n\r\x90\x91|;&<>#]|\\+n")
-_pair = re.compile(rb"""(?:(?<=[\s=,"'])|^)([A-Za-z_][A-Za-z0-9_.-]{0,80})=(\\{0,3}["'])?([^\s"'\\,]{3,300})""")
-_flag = re.compile(rb"\s--?[A-Za-z][A-Za-z-]{0,30}$")
-_argument = re.compile(rb"""(\\{0,3}["'])?([^\s"'\\]{1,300})(\\{0,3}["'])?""")
-_constant = re.compile(rb"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+|[A-Z][A-Z0-9]{2,}")
-_odd = re.compile(r"(?=.*\d)(?=.*[^\W\d_])")
+_end = regex(rb"[\n\r\x90\x91|;&<>#]|\\+n")
+_pair = regex(rb"""(?:(?<=[\s=,"'])|^)([A-Za-z_][A-Za-z0-9_.-]{0,80})=(\\{0,3}["'])?([^\s"'\\,]{3,300})""")
+_flag = regex(rb"\s--?[A-Za-z][A-Za-z-]{0,30}$")
+_argument = regex(rb"""(\\{0,3}["'])?([^\s"'\\]{1,300})(\\{0,3}["'])?""")
+_constant = regex(rb"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+|[A-Z][A-Z0-9]{2,}")
+_odd = regex(r"(?=.*\d)(?=.*[^\W\d_])")
 
 
 def _held(text: bytes, first: int, last: int, name: str, is_store: bool) -> Spans:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from collector.redact.lazy import regex
 from collector.redact.rule import Rule, Spans
 from collector.redact.structures.credentials import chosen
 from collector.redact.words.drawn import has_digit_and_letter
@@ -23,19 +24,15 @@ _USER = "[A-Za-z_][A-Za-z0-9_.-]{0,40}"
 _SET = 600  # how far the users given to `chpasswd` are read
 _LICENCE = r"(?:_LICEN[CS]E(?:_KEY|_DATA|_BLOB)?[\"']?[ ]?[=:][ ]?|[rR]egisterLicense\()[\"']?"
 _OF_A_PRODUCT = r"(?:[Ss]erial|SERIAL|[Ll]icen[cs]e|LICENSE|[Pp]roduct[ _-]?[Kk]ey|[Aa]ctivation|/ipk)[^\n\x90\x91]"
-_account = re.compile(
+_account = regex(
     rf"(?:[\s\"'{{,|]|\\{{1,3}}n){_USER}:(?P<secret>[^\s\"'`<>\\|,:/\x90\x91][^\s\"'`<>\\|,\x90\x91]{{2,100}})".encode()
 )
-_list_ends = re.compile(
-    rb"(?:\n|\\n)(?:\S|\s{0,8}(?!list|users|expire|name|password|type)[a-z_]{2,20}:\s)|EOF\b|\x90|\x91"
-)
-_of_user = re.compile(rb"password:[ \t]{1,4}[\"']?(?P<secret>[^\s\"'\\\x90\x91]{4,100})")
-_result = re.compile(
-    rf"{_QUOTE}result{_QUOTE}:\s{{0,4}}{_QUOTE}(?P<secret>(?:(?!{_QUOTE}).){{4,200}}){_QUOTE}".encode()
-)
-_next_resource = re.compile(rb"[\"']type\\{0,7}[\"']\s{0,2}:")
-_line_end = re.compile(rb"[ \t]{0,40}(?:[\r\n\x90\x91]|\\+[nr\"']|[\"']|\Z)")
-_type_before = re.compile(rb" [0-9]{1,2} [\"']?\Z")
+_list_ends = regex(rb"(?:\n|\\n)(?:\S|\s{0,8}(?!list|users|expire|name|password|type)[a-z_]{2,20}:\s)|EOF\b|\x90|\x91")
+_of_user = regex(rb"password:[ \t]{1,4}[\"']?(?P<secret>[^\s\"'\\\x90\x91]{4,100})")
+_result = regex(rf"{_QUOTE}result{_QUOTE}:\s{{0,4}}{_QUOTE}(?P<secret>(?:(?!{_QUOTE}).){{4,200}}){_QUOTE}".encode())
+_next_resource = regex(rb"[\"']type\\{0,7}[\"']\s{0,2}:")
+_line_end = regex(rb"[ \t]{0,40}(?:[\r\n\x90\x91]|\\+[nr\"']|[\"']|\Z)")
+_type_before = regex(rb" [0-9]{1,2} [\"']?\Z")
 
 
 def _of_accounts(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from collector.redact.lazy import regex
 from collector.redact.rule import Rule, Spans
 from collector.redact.words.names import Promise, promise
 from collector.redact.words.values import Notation, is_secret
@@ -22,18 +23,18 @@ _HEADS = (
     "|(?:api|access|secret|private|auth|signing)[_ -]?keys?)"
     "(?:[_ ](?:key|token|value|id))?"
 )
-_break = re.compile(rb"\r?\n|\\{1,3}r?\\{0,2}n")
-_row = re.compile(rb"[^\s\x90\x91]{1,80}[ ]{1,40}(?P<secret>[^\s\"'`<>\\\x90\x91]{5,400})[ ]{0,8}\r?\Z")
-_line_end = re.compile(rb"[ ]{0,8}(?:[\r\n\x90\x91]|\\+[nr]|\Z)")
-_rule_line = re.compile(rb"[\s+|=?:-]{3,}")
-_apart = {sign: re.compile(re.escape(sign)) for sign in (b"|", b",", b"\t", b";")}
-_apart |= {b"  ": re.compile(rb" {2,}|\t"), b"?": re.compile(rb"\?+")}  # Unicode boxes are question marks here
-_opening = re.compile(rb"\\{0,7}\":\s?\\{0,7}\"")  # of a string in JSON
-_quote = re.compile(rb"(?:> ?){1,3}|# ?")  # before every line of a table in a mail or a comment
+_break = regex(rb"\r?\n|\\{1,3}r?\\{0,2}n")
+_row = regex(rb"[^\s\x90\x91]{1,80}[ ]{1,40}(?P<secret>[^\s\"'`<>\\\x90\x91]{5,400})[ ]{0,8}\r?\Z")
+_line_end = regex(rb"[ ]{0,8}(?:[\r\n\x90\x91]|\\+[nr]|\Z)")
+_rule_line = regex(rb"[\s+|=?:-]{3,}")
+_apart = {sign: regex(re.escape(sign)) for sign in (b"|", b",", b"\t", b";")}
+_apart |= {b"  ": regex(rb" {2,}|\t"), b"?": regex(rb"\?+")}  # Unicode boxes are question marks here
+_opening = regex(rb"\\{0,7}\":\s?\\{0,7}\"")  # of a string in JSON
+_quote = regex(rb"(?:> ?){1,3}|# ?")  # before every line of a table in a mail or a comment
 _AROUND_A_CELL = b' "`*'
-_cell_text = re.compile(r"[\w .-]{1,60}")
-_in_no_heading = re.compile(rb"[(){}\[\]<>=:/\\'$@&!+%#^~]")  # neither in the cells of a heading nor around them
-_odd = re.compile(r"(?=.*\d)(?=.*[^\W\d_])")
+_cell_text = regex(r"[\w .-]{1,60}")
+_in_no_heading = regex(rb"[(){}\[\]<>=:/\\'$@&!+%#^~]")  # neither in the cells of a heading nor around them
+_odd = regex(r"(?=.*\d)(?=.*[^\W\d_])")
 
 
 def _lines(text: bytes, first: int, stop: int) -> Iterator[tuple[int, int]]:

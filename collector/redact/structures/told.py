@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from collector.redact.lazy import regex
 from collector.redact.rule import Rule, Spans
 from collector.redact.words.code import has_a_number_inside, is_numbered_name
 from collector.redact.words.labels import is_of_a_file
@@ -17,34 +18,34 @@ from collector.redact.words.values import Notation, has_random_part, is_secret
 
 _USER = r"[A-Za-z0-9_.@-]{1,60}"
 _TOLD = r"(?P<secret>[^\s\"'`<>\\\x90\x91]{6,100})"
-_line_end = re.compile(rb"[ \t]{0,8}(?:[\r\n\x90\x91]|\\+[nr]|\Z)")
-_letter, _digit = re.compile("[^\\W\\d_]"), re.compile(r"\d")
-_commit_or_field = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{7,12}|[0-9A-F]{16})$|[A-Za-z_]{1,20}=")
-_dashed_words = re.compile(r"(?:[A-Za-z]{2,12}[-_.]){2,6}\d{2,4}")
-_strong = re.compile(r"(?=.*[^\W_\d]).*(?:[!#$%^&*+=~?]|\d.*\d.*\d)|(?=.*[a-z])(?=.*[A-Z]).*\d.*\d")
+_line_end = regex(rb"[ \t]{0,8}(?:[\r\n\x90\x91]|\\+[nr]|\Z)")
+_letter, _digit = regex("[^\\W\\d_]"), regex(r"\d")
+_commit_or_field = regex(r"(?:[0-9a-f]{40}|[0-9a-f]{7,12}|[0-9A-F]{16})$|[A-Za-z_]{1,20}=")
+_dashed_words = regex(r"(?:[A-Za-z]{2,12}[-_.]){2,6}\d{2,4}")
+_strong = regex(r"(?=.*[^\W_\d]).*(?:[!#$%^&*+=~?]|\d.*\d.*\d)|(?=.*[a-z])(?=.*[A-Z]).*\d.*\d")
 _FROM = (b" from ", b" from `", b' from "', b" from '")
-_changed_to = re.compile(rb"[`\"']? to [`\"']?(?P<new>[^\s\"'`<>\\\x90\x91]{5,99}[^\s\"'`<>\\\x90\x91,;.:!?)])")
+_changed_to = regex(rb"[`\"']? to [`\"']?(?P<new>[^\s\"'`<>\\\x90\x91]{5,99}[^\s\"'`<>\\\x90\x91,;.:!?)])")
 _OPENING, _CLOSING = b"\xab\"'`*", b",;.)]}:\xbb"
 # What `assigned` does for `the password is X`: `das Passwort lautet X`, `the password for the database is X`
-_says = re.compile(
+_says = regex(
     rb"(?i)(?:passwor[dt]|passe|mdp|pwd?|contrase\S{1,2}a|senha|wachtwoord|kennwort).{0,80}"
     rb"[ ](?:is|ist|(?:c')?est|es|lautet|\xe8|\xe9)[ ][\\\"'`*\xab ]{0,5}\Z"
 )
 # The rest of what a password is for: `the password for the database is X`
-_then = re.compile(
+_then = regex(
     rb"(?:[^\s:\x90\x91]{1,40}[ ]){1,6}?(?:is|was|ist|est|es|\xe9|\xe8)(?:[ ](?:now|still))?:?[ ]"
     rb"(?:\\{0,3}[\"'`*]){0,2}" + _TOLD.encode()
 )
-_asked = re.compile(r"[a-z]{4,20}[!#$%&*?]\d{1,4}[!?]?")
-_joined = re.compile(rb" (?:and|und|et|y) [\"'`]?\Z")  # `log in with bob and X`
-_humps = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")
-_weak = re.compile(
+_asked = regex(r"[a-z]{4,20}[!#$%&*?]\d{1,4}[!?]?")
+_joined = regex(rb" (?:and|und|et|y) [\"'`]?\Z")  # `log in with bob and X`
+_humps = regex(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")
+_weak = regex(
     r"(?i)[a-z]{1,8}\d{3,5}|[a-z0-9.-]+\.[a-z]{2,4}|.*[(){}\[\]=].*|[\w.+-]+@[\w-]+\.[\w.]+|[\w.-]+@v?\d+\.[\w.]*"
     r"|(?-i:[^a-z]*[-_#][^a-z]*|[A-Z0-9]+-[A-Z][A-Za-z]+|[a-z]+-[A-Z]\d+)"
     r"|[a-z0-9-]+:[a-z0-9-]+|.*,.*|x86.*"
 )  # of algorithms and protocols: HMAC-SHA256, aes-cbc-essiv:sha256
-_word_and_number = re.compile(r"[A-Za-z]{4,20}[!@#$%^&*+=~?]\d{2,6}[!?&%]?")
-_no_password = re.compile(
+_word_and_number = regex(r"[A-Za-z]{4,20}[!@#$%^&*+=~?]\d{2,6}[!?&%]?")
+_no_password = regex(
     r"--.*|[A-Z]{2,10}-\d{1,6}|[A-Z][A-Za-z]{0,6}[A-Z]v?\d[A-Z]{0,4}|https?:|[A-Za-z]{1,10}\d+(?:\.\d+)+\+?|/?[\w.-]{1,80}/[\w./-]{1,100}|\d[\d.:/,-]*[a-z]{0,3}|[\w.-]{1,60}\([^)]{0,60}\)?|v?\d+\.\d"
 )
 

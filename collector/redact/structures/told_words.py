@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from collector.redact.lazy import regex
 from collector.redact.rule import Rule, Spans
 from collector.redact.structures.told import looks_strong, looks_told
 from collector.redact.words.letter_pairs import reads_like_words
@@ -20,7 +21,7 @@ _WORD = r"[^\s\"'`<>\\,;\x90\x91]{4,60}?"
 _AND = r"[\"'`]?(?:[,;]?[ ](?:(?:and|und|et)[ ])?|[ ]?[,;/][ ]?)(?:(?:the|my|der|le|l')[ ]?)?"
 _USER = r"(?:user(?:name)?|login)"
 _USER_IS = rf"{_USER}{_IS}"  # rare enough for the scanner to stop at
-_line_end = re.compile(rb"[ \t.!]{0,4}(?:[\r\n\x90\x91\"]|\\+[nr\"]|\Z)")
+_line_end = regex(rb"[ \t.!]{0,4}(?:[\r\n\x90\x91\"]|\\+[nr\"]|\Z)")
 # What is said about a password, and is not one itself.
 _SAID = word_set(
     """
@@ -29,8 +30,8 @@ _SAID = word_set(
     visible hidden always never also only just still still now that what which this your then true false sent read case
     """
 )
-_piece = re.compile(r"(?=.*[A-Za-z])(?=.*\d)[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+){1,4}")
-_participle = re.compile(r"[a-z]+(?:ed|ing|able|ible|ired|set|ert|iert|elt)")
+_piece = regex(r"(?=.*[A-Za-z])(?=.*\d)[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+){1,4}")
+_participle = regex(r"[a-z]+(?:ed|ing|able|ible|ired|set|ert|iert|elt)")
 
 
 def _is_a_word(value: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from collector.redact.formats.shapes import A_UUID, UUID
+from collector.redact.lazy import regex
 from collector.redact.rule import Rule, Spans
 from collector.redact.structures.credentials import BARE, chosen
 from collector.redact.structures.queries import whole_input
@@ -25,8 +26,8 @@ _SENTENCE = r"[a-z0-9 \t,.()\[\]`/_-]{0,120}"
 _BREAK = r"(?:\r?\n|\\{1,3}n)"
 _FRAME = rf"[ \t*#|]{{0,12}}{_BREAK}{{1,2}}(?:[ \t*#|]{{0,40}}{_BREAK}){{0,2}}[ \t*#|]{{0,8}}"  # of a banner
 _BLANKS = r"(?:\s|\\{1,3}[nrt]){0,24}"
-_pair = re.compile(rf"[^\n=|;&\x90\x91]{{1,120}}=(?:{_QUOTE})?(?P<secret>{_VALUE}{{6,200}})".encode())
-_line_end = re.compile(rb"[ \t*#|]{0,40}(?:[\r\n\x90\x91]|\\+[nr\"']|\"|\Z)")
+_pair = regex(rf"[^\n=|;&\x90\x91]{{1,120}}=(?:{_QUOTE})?(?P<secret>{_VALUE}{{6,200}})".encode())
+_line_end = regex(rb"[ \t*#|]{0,40}(?:[\r\n\x90\x91]|\\+[nr\"']|\"|\Z)")
 
 
 def _printed(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from collector.redact.lazy import regex
 from collector.redact.rule import Rule, Spans
 from collector.redact.structures.told import looks_strong
 from collector.redact.words.code import is_numbered_name
@@ -47,14 +48,14 @@ _DESCRIBED = (
     rf"(?:element|label|name|placeholder|selector|field|target|locator|xpath|css){_QUOTE}?\s?:\s?"
     rf"{_QUOTE}[^\"\n\x90\x91]{{0,40}}{_LABEL}"
 )
-_field = re.compile(
+_field = regex(
     rb"""(?i)\b(?:value|text|password|secret)\s{0,3}=\s{0,3}(\\{0,3}["'])?([^"'<>\\\n\x90\x91\s][^"'<>\\\n\x90\x91]{2,200})"""
 )
-_is_secret_field = re.compile(rb"(?i)type\s{0,3}=\s{0,3}\\{0,3}[\"']?password|ispassword\s?=|passwordbox")
-_type = re.compile(r"\b(?:const|unsigned|struct|u?int\d+_t|char)\b")  # of the type 'const uint8_t[64]'
-_of_code = re.compile(r"(?i)pass|user|test|secret|token|key|value|text|field|input|name|login|new|old|valid|wrong")
-_sign = re.compile(r"[!#$%^&*+=~?@]")
-_name = re.compile(rb"(?i)\b(?:name|id)\s{0,3}=\s{0,3}\\{0,3}[\"']?([A-Za-z0-9_.:\[\]-]{1,80})")
+_is_secret_field = regex(rb"(?i)type\s{0,3}=\s{0,3}\\{0,3}[\"']?password|ispassword\s?=|passwordbox")
+_type = regex(r"\b(?:const|unsigned|struct|u?int\d+_t|char)\b")  # of the type 'const uint8_t[64]'
+_of_code = regex(r"(?i)pass|user|test|secret|token|key|value|text|field|input|name|login|new|old|valid|wrong")
+_sign = regex(r"[!#$%^&*+=~?@]")
+_name = regex(rb"(?i)\b(?:name|id)\s{0,3}=\s{0,3}\\{0,3}[\"']?([A-Za-z0-9_.:\[\]-]{1,80})")
 
 
 def _typed(text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:

@@ -9,17 +9,18 @@ from __future__ import annotations
 import re
 from urllib.parse import unquote
 
+from collector.redact.lazy import regex
 from collector.redact.rule import Rule, Spans
 from collector.redact.words.placeholders import is_placeholder
 from collector.redact.words.values import looks_random
 
-_url_secret = re.compile(rb"[^\s\"'`<>\\\x91\x90]*")
-_document = re.compile(rb"@(?:[\w.-]{1,60}\.)?example\.(?:com|org|net)\b")  # reserved for documentation
-_filled_in = re.compile(r"\{[A-Za-z_][\w.]{0,60}\([\w.\[\]'\", =]{0,80}\)\}")  # {quote(password)}
-_port = re.compile(r"\d{1,5}/")
-_port_and_query = re.compile(r"\d{2,5}\?")
+_url_secret = regex(rb"[^\s\"'`<>\\\x91\x90]*")
+_document = regex(rb"@(?:[\w.-]{1,60}\.)?example\.(?:com|org|net)\b")  # reserved for documentation
+_filled_in = regex(r"\{[A-Za-z_][\w.]{0,60}\([\w.\[\]'\", =]{0,80}\)\}")  # {quote(password)}
+_port = regex(r"\d{1,5}/")
+_port_and_query = regex(r"\d{2,5}\?")
 # What can only be an address before its path, query or fragment. A colon may yet begin a password in the query.
-_host = re.compile(
+_host = regex(
     rb"(?:[\w.-]+:\d{3,5}[?#](?:[a-z][\w.\[\]-]{0,60}=|!?/)"
     rb"|\[[0-9A-Fa-f:.]{2,45}(?:%[\w%]{1,20})?\](?::\d{1,5})?[/?#])[^:]*"
 )

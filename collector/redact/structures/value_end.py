@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from collector.redact.lazy import regex
 from collector.redact.rule import Spans
 from collector.redact.words.names import Promise
 from collector.redact.words.values import app_password
@@ -15,26 +16,27 @@ from collector.redact.words.values import app_password
 WIDEST_VALUE = 768
 MOST_LISTED = 50
 
-_phrase_name = re.compile("(?i)phrase|mnemonic|seed")
-_phrase = re.compile(rb"(?:[a-z]{3,8} ){11,23}[a-z]{3,8}")
-_bare = re.compile(rb"[^\s\"'`<>\x00\x8f-\x91]*")
-_number_in_json = re.compile(rb"\d{1,40}(?=[}\]]{1,16},[{\[]{0,8}\\{0,7}\")")  # 12345678}},{"name"
+_phrase_name = regex("(?i)phrase|mnemonic|seed")
+_phrase = regex(rb"(?:[a-z]{3,8} ){11,23}[a-z]{3,8}")
+_bare = regex(rb"[^\s\"'`<>\x00\x8f-\x91]*")
+_number_in_json = regex(rb"\d{1,40}(?=[}\]]{1,16},[{\[]{0,8}\\{0,7}\")")  # 12345678}},{"name"
 _SIGNS = b"\\&;,%\x1b"  # how anything that may end a bare value begins
-_bare_without_signs = re.compile(rb"[^\s\"'`<>\x00\x8f-\x91\\&;,%\x1b]*")
-_bare_end = re.compile(
+_bare_without_signs = regex(rb"[^\s\"'`<>\x00\x8f-\x91\\&;,%\x1b]*")
+_BARE_END = (
     rb"\\+(?:[nrt\"'`]|\((?:aq|dq)|f[A-Z]|u00(?:0a|0d|22|27(?![0-9A-Za-z])|26|3c|3e))"
     rb"|[&;,](?=[A-Za-z_][\w .-]{0,40}=)|,(?=[A-Za-z_]{1,40}:)"
     rb"|&(?:amp|quot|#34|[lr][sd]quo|nbsp|[lg]t);|\x1b"
 )
+_bare_end = regex(_BARE_END)
 # In a query inside a query, a value ends before the next escaped sign; elsewhere `%26` is just a letter of it.
-_end_in_query = re.compile(_bare_end.pattern + rb"|%26")
-_end_in_quotes = {sign: re.compile(_bare_end.pattern + b"|" + sign) for sign in (b"%22", b"%27")}
-_long_run = re.compile(rb"[A-Za-z0-9+/=_.~%%-]{%d}" % WIDEST_VALUE)
-_rest = re.compile(rb"[A-Za-z0-9+/=_.~%-]+")
-_next_item = re.compile(
+_end_in_query = regex(_BARE_END + rb"|%26")
+_end_in_quotes = {sign: regex(_BARE_END + b"|" + sign) for sign in (b"%22", b"%27")}
+_long_run = regex(rb"[A-Za-z0-9+/=_.~%%-]{%d}" % WIDEST_VALUE)
+_rest = regex(rb"[A-Za-z0-9+/=_.~%-]+")
+_next_item = regex(
     rb"[\"']?[ \t]{0,8}(?:\r?\n|\\{1,3}n)[ \t]{0,40}- [\"']?(?P<item>[A-Za-z0-9+/=_.~-]{16,%d})" % WIDEST_VALUE
 )
-_line_end = re.compile(rb"[\n\r\"'\x91\x90]|\\+[nr\"']")
+_line_end = regex(rb"[\n\r\"'\x91\x90]|\\+[nr\"']")
 
 
 def quoted_end(text: bytes, first: int, stop: int, quote: bytes) -> int:

@@ -6,10 +6,10 @@ names come up again and again, so each is judged once.
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from collector.redact.lazy import regex
 from collector.redact.words.names import Promise, promise
 
 _NAME = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$-"
@@ -17,11 +17,9 @@ _OPENING = b"?&\"'(,/ \n"  # some telling words begin with one of these, but no 
 _IN_FRONT = tuple(b"api access secret auth private account client bot master encryption signing".split())
 _SPACED = tuple(word + b" " for word in _IN_FRONT)
 _WIDEST_SPACED = max(map(len, _SPACED))
-_word_before = re.compile(
-    rb"([A-Za-z]{2,20})(?:[ \t]|\](?:\r?\n|\\{1,3}n))$"
-)  # `cache key`, or `key` in the section [api]
-_digits = re.compile(rb"[0-9A-F]{2}|[0-9a-f]{2}")
-_compound = re.compile("[A-Za-z][_.-][A-Za-z]")
+_word_before = regex(rb"([A-Za-z]{2,20})(?:[ \t]|\](?:\r?\n|\\{1,3}n))$")  # `cache key`, or `key` in the section [api]
+_digits = regex(rb"[0-9A-F]{2}|[0-9a-f]{2}")
+_compound = regex("[A-Za-z][_.-][A-Za-z]")
 
 
 class Name(NamedTuple):

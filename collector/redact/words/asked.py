@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from collector.redact.lazy import regex
 from collector.redact.words.names import Promise
 from collector.redact.words.values import Notation, is_secret
 
@@ -15,14 +16,14 @@ _END = 240  # characters at the end of a text, where the question is
 SHORTEST, LONGEST = 6, 400
 _NAMES = ("pass", "token", "key", "secret", "credential")  # most texts have none of them
 _NOUN = r"(?:password|passphrase|passcode|token|(?:api|access|secret|license)[ -]?key|secret|credentials?)"
-_asks = re.compile(
+_asks = regex(
     r"(?i)\b(?:(?:what(?:'s| is| are)|paste|provide|give me|send(?: me)?|share|enter|type(?: in)?|tell me|need)\s+"
     r"(?:me\s+)?(?:the|your|a|an|that|its|their)\s+(?:[\w-]+\s+){0,4}?"
     rf"{_NOUN}|(?:what|which)\s+(?:[\w-]+\s+){{0,3}}?{_NOUN}(?=\s(?:should|do|does|did|shall|would|can|to)\b))"
     r"(?:\s(?:should|do|does|did|shall|would|can|for|of|to|from|in|on|at|here|below|so|again|please|that|which|you|we|used|now)\b[^.?!\n]{0,80}|,[^.?!\n]{0,60})?"
     r"[.?!:]?\W{0,4}\Z"
 )
-_name_or_place = re.compile(
+_name_or_place = regex(
     r"[\w.-]+\.[a-z]{2,4}|.*/.*\.\w+|https?://.*|v?\d+(?:\.\d+)+|(?-i:[a-z]+|[A-Z]+)[-_]?\d{1,2}", re.IGNORECASE
 )
 

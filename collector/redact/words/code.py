@@ -8,33 +8,34 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from collector.redact.lazy import regex
 from collector.redact.words.letter_pairs import reads_like_words
 from collector.redact.words.names import word_set
 
 SHORT = 32  # letters of the longest word whose verdict is remembered
 
-chain = re.compile(
+chain = regex(
     r"^[!&*@]?[A-Za-z_$][\w$]*(?:\[[^\]]*\])?(?:(?:[?&]\.|\.|->|::|!\.)[A-Za-z_$][\w$]*(?:\[[^\]]*\])?)+[!?]?$"
 )
-call = re.compile(r"^[!&*@$]*[A-Za-z_$][\w$.:>\[\]?-]*[(\[{<`]")
-index = re.compile(r"^[A-Za-z_][\w.]*\[")
-_cut_index = re.compile(r"^[A-Za-z_][\w.]*\[(?:[0-9]{1,3}|[A-Za-z_]\w*|$)")
-_in_braces = re.compile(r"\{[A-Za-z_$][\w$.\[\]'\"()!?: ]*\}?")  # value={password}
+call = regex(r"^[!&*@$]*[A-Za-z_$][\w$.:>\[\]?-]*[(\[{<`]")
+index = regex(r"^[A-Za-z_][\w.]*\[")
+_cut_index = regex(r"^[A-Za-z_][\w.]*\[(?:[0-9]{1,3}|[A-Za-z_]\w*|$)")
+_in_braces = regex(r"\{[A-Za-z_$][\w$.\[\]'\"()!?: ]*\}?")  # value={password}
 _closing = {"(": ")", "[": "]", "{": "}"}
-_signs = re.compile(r"[(){}\[\];=<>,|&*\\/]")
-_part = re.compile(r"[^\W_]+")
-_code_word = re.compile(r"[A-Za-z]+\d{0,3}|\d{1,6}|0x[0-9a-f]+")
-_regular_case = re.compile(
+_signs = regex(r"[(){}\[\];=<>,|&*\\/]")
+_part = regex(r"[^\W_]+")
+_code_word = regex(r"[A-Za-z]+\d{0,3}|\d{1,6}|0x[0-9a-f]+")
+_regular_case = regex(
     r"(?:[A-Z]{0,6}[a-z]{2,}|[a-z]|[A-Z]{2,5}(?=[A-Z][a-z]))(?:[A-Z]{1,5}[a-z]{2,})*(?:[A-Z]{2,5})?|[A-Z]+s?"
 )
-_hump = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_numbered_word = re.compile(
+_hump = regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_numbered_word = regex(
     r".*(?:Uint8Array|latin1).*|[a-z]{3,16}B64|(?i:ed|x|curve)(?:25519|448)|(?i:sha|md|utf|base|aes|rsa|p)\d{1,4}\w{0,3}"
 )
-_encoded_name = re.compile(r"[a-z]{3,16}B64")
-_identifier = re.compile(r"[A-Za-z_$]+\d{0,2}")
-_numbered_inside = re.compile(r"([A-Za-z]{1,40})\d{1,3}((?:[A-Z]{1,4}[a-z]{2,}){1,7})(?:\d{1,3}|[A-Z]{2,5})?")
-_telling = re.compile(
+_encoded_name = regex(r"[a-z]{3,16}B64")
+_identifier = regex(r"[A-Za-z_$]+\d{0,2}")
+_numbered_inside = regex(r"([A-Za-z]{1,40})\d{1,3}((?:[A-Z]{1,4}[a-z]{2,}){1,7})(?:\d{1,3}|[A-Z]{2,5})?")
+_telling = regex(
     r"(?i)(?:pass(?:word|wd|phrase)?|pwd|secrets?|tokens?|keys?|cred(?:ential)?s?|auth|cookies?|session)\d?"
 )
 KEYWORDS = word_set(
@@ -45,17 +46,17 @@ KEYWORDS = word_set(
     """
 )
 # What only a program has: a call that is closed, a block, a statement's end before another statement, an arrow.
-_statement = re.compile(
+_statement = regex(
     r"\)[;})\].,{?:]|[;,{}]\w{1,40}[.=(\[]|\}[,;)\]]|=>|\(\)|&&|\|\||[!=]=|\w\.\w+\(|\(\w+\)|\]\.|\)\.|[;}{]\s?(?:var|let|const"
     r"|return|if|else|for|function|this|get|set|class)\b|^(?:function|return|new|typeof|void|await)\b|\+=|\}=|\?\w+:|=\w+[;}]"
 )
 # What only a pattern has: a wildcard, a class of characters, a group that is not captured.
-_pattern = re.compile(
+_pattern = regex(
     r"\.[*+]|\[\^|\[[a-zA-Z]-[a-zA-Z]|\[0-9|\(\?[:iP<=!]|\\[sSwWdb](?![a-z])|\][*+?{]|[)\]]\?|\)\$|\*\|\*|\*\*/"
 )
 # A class of PHP, a function of Perl, letters of a translated text
-_escaped = re.compile(r"\\{1,4}(?:[&\[]|[A-Z]\w+\\|(?:u[0-9a-fA-F]{4}\\{0,4}){2})")
-_joined_names = re.compile(r"[*^(]{0,3}[\w.$-]*\\?[|)*/(].*", re.DOTALL)
+_escaped = regex(r"\\{1,4}(?:[&\[]|[A-Z]\w+\\|(?:u[0-9a-fA-F]{4}\\{0,4}){2})")
+_joined_names = regex(r"[*^(]{0,3}[\w.$-]*\\?[|)*/(].*", re.DOTALL)
 
 
 def looks_like_code(value: str, is_cut: bool = False) -> bool:

@@ -6,18 +6,17 @@ sentence would ruin the text and show what the word was.
 
 from __future__ import annotations
 
-import re
-
+from collector.redact.lazy import regex
 from collector.redact.words.code import has_odd_part, is_code_word, is_name_in_code, is_program, looks_like_code
 from collector.redact.words.letter_pairs import reads_like_words
 
 LONG_PHRASE = 40  # letters; this many are a phrase that stands for a key
 LONG_WORD = 10
-_part = re.compile(r"[^\W\d_]+")
-_code_sign = re.compile(r"[(){}\[\];]")
-_numbered_word = re.compile(r"[A-Za-z][a-z]{1,9}\d")
-_flag = re.compile(r"--?[A-Za-z][\w-]*(?:=.*)?")
-_path = re.compile(r"(?:~|\.{1,2}|[A-Za-z]:)?(?:[/\\][\w.@+-]+){2,}[/\\]?")
+_part = regex(r"[^\W\d_]+")
+_code_sign = regex(r"[(){}\[\];]")
+_numbered_word = regex(r"[A-Za-z][a-z]{1,9}\d")
+_flag = regex(r"--?[A-Za-z][\w-]*(?:=.*)?")
+_path = regex(r"(?:~|\.{1,2}|[A-Za-z]:)?(?:[/\\][\w.@+-]+){2,}[/\\]?")
 
 
 def is_distinctive(value: str) -> bool:

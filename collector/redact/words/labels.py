@@ -8,46 +8,45 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from collector.redact.lazy import regex
 from collector.redact.words.code import has_odd_part, is_code_word, is_name_in_code
 from collector.redact.words.letter_pairs import reads_like_words
 
-_between = re.compile(r"[^\W_]+")
-_number = re.compile(r"v?\d{1,10}(?:[a-z]{1,2}\d?)?")
-_hash = re.compile(r"[0-9a-f]{6,64}|[0-9A-F]{6,64}")
-_size = re.compile(r"(?:^|[/_-])\d{2,5}x\d{2,5}(?:[/_.-]|$)")
-_ending = re.compile(r"\.(?:[a-z]{2,5}\d?|7z)$")
-_coordinate = re.compile(
+_between = regex(r"[^\W_]+")
+_number = regex(r"v?\d{1,10}(?:[a-z]{1,2}\d?)?")
+_hash = regex(r"[0-9a-f]{6,64}|[0-9A-F]{6,64}")
+_size = regex(r"(?:^|[/_-])\d{2,5}x\d{2,5}(?:[/_.-]|$)")
+_ending = regex(r"\.(?:[a-z]{2,5}\d?|7z)$")
+_coordinate = regex(
     r"[A-Za-z][\w.-]*(?::(?:jar|pom|war|aar|[a-z][\w.-]*))*:v?\d+(?:\.[\w-]+)+(?::\w+)*"
     r"|(?:npm|workspace|file|link|catalog|patch|portal|github|git\+\w{2,5}):.*"
     r"|@?[A-Za-z][\w./-]*@[v^~]?\d+\.\d+[\w.+-]*"
 )
-_line_of_a_file = re.compile(r"[\w./@-]*/[\w./-]+\.[a-z]{1,4}:\d+(?:\D.*)?")
-_package_file = re.compile(r"[\w.+~%:-]+\.(?:deb|rpm|whl|apk|jar|tgz|tar\.gz|exe|dmg|msi)")
-_environment_name = re.compile(
+_line_of_a_file = regex(r"[\w./@-]*/[\w./-]+\.[a-z]{1,4}:\d+(?:\D.*)?")
+_package_file = regex(r"[\w.+~%:-]+\.(?:deb|rpm|whl|apk|jar|tgz|tar\.gz|exe|dmg|msi)")
+_environment_name = regex(
     r"[A-Z][A-Z0-9]{0,20}(?:_[A-Z0-9]{1,20}){0,5}_(?:PASSWORD|PASS|SECRET|TOKEN|KEY)(?:_[A-Z]{1,12})?"
 )
-_names_one = re.compile(
+_names_one = regex(
     r"(?:[A-Za-z]+\d{0,2}[_-])*(?:pass(?:word|wd|phrase)?|pwd?|secret|token)\d{0,2}(?:[_-][A-Za-z]+\d{0,2})*",
     re.IGNORECASE,
 )
-_debian_version = re.compile(r"(?:\d+:)?\d+(?:\.\d+)+(?:[+~-][A-Za-z0-9.+~-]*)?|(?:amd|arm|i)\d{2,3}(?:el|hf)?")
-_media = re.compile(
+_debian_version = regex(r"(?:\d+:)?\d+(?:\.\d+)+(?:[+~-][A-Za-z0-9.+~-]*)?|(?:amd|arm|i)\d{2,3}(?:el|hf)?")
+_media = regex(
     r"[\w./@+ -]*/[\w.@+-]+\.(?:png|jpe?g|gif|webp|svg|heic|mp[34]|mov|pdf|csv|parquet|tar|t?gz|zip|jsonl?|wasm|log|db)"
 )
-_account_line = re.compile(r"(?:\d+:)?[A-Za-z_][\w.$-]*:(?:x|\*|!{1,2}|):\d*")
-_cache_key = re.compile(r"(?:Linux|macOS|Windows|Darwin|linux|darwin|win32)-[\w.-]{1,80}-[0-9a-f]{40,64}")
+_account_line = regex(r"(?:\d+:)?[A-Za-z_][\w.$-]*:(?:x|\*|!{1,2}|):\d*")
+_cache_key = regex(r"(?:Linux|macOS|Windows|Darwin|linux|darwin|win32)-[\w.-]{1,80}-[0-9a-f]{40,64}")
 # Names of documents, algorithms and encodings; and what ssh begins its messages with.
-_standard = re.compile(
+_standard = regex(
     r"(?i)(?:rfc|pkcs|sha|md|utf|iso|iec|ieee|fips|bcp|aes|rc|base|tls|ssl|argon|http|ipv|ed|curve|debug|hmac-?sha)[-_#]?\d{1,5}(?:-\d{1,4})?"
     r"|[EHPR]S(?:256|384|512)|(?i:office365)|\d{1,3}-[A-Z]{2,5}|(?i:x?chacha20(?:-?poly1305)?)|[1-5]\d\d/[1-5]\d\d"
 )
-_ciphers = re.compile(r"[-+!]?[A-Z][A-Z0-9-]{1,20}(?:[:+][-+!]?[A-Z][A-Z0-9-]{1,20}){1,30}")
-_number_type = re.compile(
-    r"[*&\[\]]{0,6}(?:[a-z]\w{0,20}\.)?(?:u?int|float|complex|char|wchar|rune|[iuf])\d{0,3}(?:_t)?"
-)
-_camel = re.compile(r"[a-z]+(?:[A-Z][a-z]+\d{0,2})+")
-_uuid = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
-_hex_number = re.compile(r"-?0x[0-9a-fA-F_]{1,16}[uUlL]{0,3}")
+_ciphers = regex(r"[-+!]?[A-Z][A-Z0-9-]{1,20}(?:[:+][-+!]?[A-Z][A-Z0-9-]{1,20}){1,30}")
+_number_type = regex(r"[*&\[\]]{0,6}(?:[a-z]\w{0,20}\.)?(?:u?int|float|complex|char|wchar|rune|[iuf])\d{0,3}(?:_t)?")
+_camel = regex(r"[a-z]+(?:[A-Z][a-z]+\d{0,2})+")
+_uuid = regex(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+_hex_number = regex(r"-?0x[0-9a-fA-F_]{1,16}[uUlL]{0,3}")
 
 
 def is_joined(value: str) -> bool:
@@ -109,9 +108,9 @@ def is_in_another_language(text: str, first: int, last: int) -> bool:
     return not value.isascii() and all(map(_is_of_a_word, _about.sub("", value)))
 
 
-_of_environment = re.compile(r"[A-Z0-9]=[\"']?\Z")  # DB_PASSWORD=: translations have other names
-_without_blanks = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{4}")  # kana, Chinese, Korean
-_about = re.compile(r"(?<!\S)[A-Z]{2,}[a-z]*\d(?!\d)|(?<![^\W\d_])(?:POP3|OAuth2|IPv6)")
+_of_environment = regex(r"[A-Z0-9]=[\"']?\Z")  # DB_PASSWORD=: translations have other names
+_without_blanks = regex(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{4}")  # kana, Chinese, Korean
+_about = regex(r"(?<!\S)[A-Z]{2,}[a-z]*\d(?!\d)|(?<![^\W\d_])(?:POP3|OAuth2|IPv6)")
 
 
 def is_translated(value: str, name: list[str]) -> bool:

@@ -6,8 +6,9 @@ identifiers do not.
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
+
+from collector.redact.lazy import regex
 
 _FOLLOWING = {
     "a": "bcdgilmnprstuy", "b": "aeilou", "c": "aehiklortu", "d": "adeilos", "e": "acdefglmnpqrstvwxy",
@@ -18,7 +19,7 @@ _FOLLOWING = {
     "t": "acehiorstuy", "u": "beilmnprst", "v": "aei", "w": "aeio", "x": "pt", "y": "p", "z": "e",
 }  # fmt: skip
 _COMMON = frozenset((first, second) for first, seconds in _FOLLOWING.items() for second in seconds)
-_chunk = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z][a-z]{2}|[A-Z]{4,}")
+_chunk = regex(r"[A-Z]?[a-z]{3,}|[A-Z][a-z]{2}|[A-Z]{4,}")
 
 
 def is_made_of_words(value: str) -> bool:

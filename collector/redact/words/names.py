@@ -6,9 +6,10 @@ describe secrets (`max_tokens`, `token_url`, `passwordField`, `nextPageToken`) p
 
 from __future__ import annotations
 
-import re
 from enum import IntEnum
 from functools import lru_cache
+
+from collector.redact.lazy import regex
 
 
 class Promise(IntEnum):
@@ -60,9 +61,9 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_escaped_n = re.compile(r"\\+u00f1")  # the tilde of contrase\u00f1a, in JSON
-_camel = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_split = re.compile(r"[^a-z0-9]+|(?<=[a-z])(?=\d+$)")
+_escaped_n = regex(r"\\+u00f1")  # the tilde of contrase\u00f1a, in JSON
+_camel = regex(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_split = regex(r"[^a-z0-9]+|(?<=[a-z])(?=\d+$)")
 
 _PASSWORDS = word_set(
     """
@@ -72,7 +73,7 @@ _PASSWORDS = word_set(
     paswd paswrd pasword passowrd secrete
     """
 )
-_PASSWORD_ENDS = re.compile(
+_PASSWORD_ENDS = regex(
     r"(?:password|passwd|passphrase|passwort|pswd|(?<!o|y)pwd|secret|secretkey|privatekey"
     r"|(?:db|user|admin|root|mysql|pg|sql|ssh|smtp|mail|ftp|redis|my|rabbitmq|ldap|key|store|remote|login|imap)pass)$"
 )
@@ -82,7 +83,7 @@ _KEY_WORDS = word_set(
     refreshtoken idtoken bearertoken apitoken bearer skey
     """
 )
-_KEY_ENDS = re.compile(r"(?:token|apikey|accesskey|authkey|accountkey|storagekey|tokenkey)$")
+_KEY_ENDS = regex(r"(?:token|apikey|accesskey|authkey|accountkey|storagekey|tokenkey)$")
 _SECRET_KEYS = word_set(
     """
     secret private signing encryption master crypt cipher decryption fernet hmac aes des rsa ssh jwt session cookie

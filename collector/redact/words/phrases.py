@@ -5,18 +5,18 @@ Beside most names such a value is prose, a class or the name of something. Besid
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
+from collector.redact.lazy import regex
 from collector.redact.words.names import Promise, split_name, word_set
 from collector.redact.words.placeholders import is_placeholder
 from collector.redact.words.values import Notation, is_secret
 
-_sure = re.compile(
+_sure = regex(
     r"(?:[A-Z][A-Z0-9]{0,24}_){0,6}(?:PASSWORD|PASSWD|PASSPHRASE|PASSCODE|PASS|PWD)|psk"
     r"|ansible_(?:[a-z]{2,12}_){0,3}pass(?:word)?"
 )
-_of_password = re.compile(r"(?i).*(?:password|passwd|passphrase|passcode|pwd|passwort|kennwort|[a-z][_.-]?pass)")
+_of_password = regex(r"(?i).*(?:password|passwd|passphrase|passcode|pwd|passwort|kennwort|[a-z][_.-]?pass)")
 # What interfaces, errors and programs do with a password, or call it.
 _ABOUT = word_set(
     """
@@ -27,16 +27,16 @@ _ABOUT = word_set(
     """
 )
 # Words that nobody would join to name something: four of them, or fewer and a number.
-_chosen = re.compile(r"[a-z]{3,12}(?:(?:-[a-z]{3,12}){3,7}|(?:-[a-z]{3,12}){1,7}-\d{1,4})")
-_joined = re.compile(r"[^\W\d_]{2,16}(?:-[^\W\d_]{2,16}){1,7}(?:-?\d{1,4})?[!?]?")
-_with_number = re.compile(r"[A-Z][a-z]{3,15}(?:[-_][A-Za-z]{2,15}){0,4}[-_]\d{1,4}[!?]?")
-_piece = re.compile(r"[A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+){1,4}")
-_spaced = re.compile(r"[^\W\d_]{2,16}(?: [^\W\d_]{1,16}){1,11}[!?.]?")
-_linked = re.compile(
+_chosen = regex(r"[a-z]{3,12}(?:(?:-[a-z]{3,12}){3,7}|(?:-[a-z]{3,12}){1,7}-\d{1,4})")
+_joined = regex(r"[^\W\d_]{2,16}(?:-[^\W\d_]{2,16}){1,7}(?:-?\d{1,4})?[!?]?")
+_with_number = regex(r"[A-Z][a-z]{3,15}(?:[-_][A-Za-z]{2,15}){0,4}[-_]\d{1,4}[!?]?")
+_piece = regex(r"[A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+){1,4}")
+_spaced = regex(r"[^\W\d_]{2,16}(?: [^\W\d_]{1,16}){1,11}[!?.]?")
+_linked = regex(
     r"(?!(?:self|os|config|settings|env|process|this|cfg|args|options|opts|data|params|ctx)[._])"
     r"[a-zA-Z]{3,16}(?:[._][a-zA-Z]{3,16}){1,4}\d{0,3}"
 )
-_tells = re.compile(
+_tells = regex(
     r"(?i)pass|pwd|secret|token|credential|kennwort"
     r"|(?<![^\W_])(?:keys?|creds?|auth|codes?|phrase|value|string|here|default|login|user|account|vault|file|name)(?![^\W_])"
 )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+from collector.redact.lazy import regex
 from collector.redact.words.names import word_set
 
 # A reference to a value that is kept elsewhere.
-_reference = re.compile(
+_reference = regex(
     r"""^(?:<[^<>]*>?$|&(?:lt|\#x3[cC]|\#60);|\{[\w. ]*(?:\[[\w'"]*\])?(?:![rsa])?(?::[^{}]{0,8})?\}
     |\$\{|\$\(|\$[A-Za-z_{]|%[A-Za-z_]\w*%|%\(|%\{[a-z_]|%[sdv]$|=?\{\{|\[[A-Za-z_ -]+\]?$|\[[a-z-]+[~^|*$]?=.*\]$
     |\#\{|@[({]|@[A-Z]\w+$|@{1,2}[A-Za-z_][\w.-]*@{1,2}$|\[\[|!(?:Ref|vault|secret|Sub|GetAtt|env|var)|\$\[|\\\(|~\{
@@ -20,7 +21,7 @@ _reference = re.compile(
     re.VERBOSE,
 )
 # A password that only begins like a reference: `$` and letters, then a sign that no name has, and a digit.
-_begins_with_a_sign = re.compile(
+_begins_with_a_sign = regex(
     r"\$(?![A-Z_]+\W)(?=.*\d)(?:[A-Za-z][A-Za-z0-9]*(?:[%#!^*+~?]|[=&@](?=[\d$%]))|[A-Za-z]+\d{3,}=)"
 )
 _ALONE = word_set(
@@ -33,7 +34,7 @@ _NUMBERED = word_set("fake dummy sample mock none null")
 # What documents and templates write in place of a value, anywhere in it; for lower case. Every branch begins with a
 # literal character, and what must not precede it is ruled out by a lookbehind after it: that makes `re` five times
 # faster.
-_placeholder = re.compile(
+_placeholder = regex(
     r"""your(?:(?<![a-z]your)[-_ ]|key|token|api|pass|secret|own|app|user|db|host|name|domain|server)
     |placeholder|change[-_ ]?(?:me|this|it|in)|replace[-_ ]?(?:me|with|this|by)
     |example|redacted|insert[-_ ]|not(?:asecret|[-_ ](?:a[-_ ])?(?:real|secret|valid))
@@ -47,7 +48,7 @@ _placeholder = re.compile(
     re.VERBOSE,
 )
 # Values made of nothing but words like these: `my-secret-token`, `test_api_key`, `YourPasswordHere`.
-_vocabulary = re.compile(
+_vocabulary = regex(
     r"(?:(?:my|your|the|an?|some|any|super|top|very|new|old|test|testing|secret|password|passwd|pass|token|api|access"
     r"|auth|key|db|database|user|username|client|admin|root|app|bot|service|private|public|long|random|strong|weak|here"
     r"|value|string|is|enter|put|set|and|or|with|real|own|actual|project|server|jwt|refresh|session|login|default|github"
@@ -81,7 +82,7 @@ _WORDS = word_set(
     should must will can may has have been options option flag flags argument arguments parameter and or in on to
     """
 )
-_filler = re.compile(r"[xX]{6,}|\*{4,}|\.{4,}|(?i:your[-_]|[-_]here$|placeholder|redacted)")
+_filler = regex(r"[xX]{6,}|\*{4,}|\.{4,}|(?i:your[-_]|[-_]here$|placeholder|redacted)")
 
 
 def is_placeholder(value: str) -> bool:

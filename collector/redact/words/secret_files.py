@@ -3,8 +3,7 @@ settings, where an edit may replace a value without its name: `.env`."""
 
 from __future__ import annotations
 
-import re
-
+from collector.redact.lazy import regex
 from collector.redact.words.distinctive import is_distinctive
 from collector.redact.words.drawn import has_digit_and_letter
 from collector.redact.words.letter_pairs import is_made_of_words
@@ -18,14 +17,14 @@ NAMES = (
 # Whatever NAMES or `_holds_one` match contains one of these: looking for them costs a tenth of a match, and most texts
 # have none.
 _SIGNS = ("secret", "token", "pass", "pw", "credential", "api", "private", "master", "Password")
-_holds_one = re.compile(
+_holds_one = regex(
     rf"\S{{0,100}}/(?:run/secrets|\.?secrets)/\S{{1,80}}|\S{{0,100}}{NAMES}(?:\.(?:txt|key|secret|enc|dat))?"
 )
-_holds_settings = re.compile(
+_holds_settings = regex(
     r"(?:.{0,200}[/\\])?[\w-]{0,40}\.env(?![a-z.]*\.(?:example|sample|template|dist|defaults?)\b)(?:\.[a-z]{2,16}){0,2}"
 )
 _SHORTEST_TOKEN, _LONGEST_TOKEN = 16, 400
-_name_or_place = re.compile(
+_name_or_place = regex(
     r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|.*[\w.+-]+@[\w-]+\..*|.*://.*|[\w-]+(?:\.[\w-]+)+(?::\d+)?"
     r"|[^,]*,.*|0x[0-9a-fA-F]{1,40}|[a-z]{1,8}-[0-9a-f]{8,17}|[a-z]{3,6}_1[0-9A-Za-z]{13,24}"
     r"|[A-Za-z_][\w.-]{0,60}=[^=].*|(?:[A-Za-z]+|v?\d+)(?:[-_.:/](?:[A-Za-z]+\d?|v?\d{1,8}))+"

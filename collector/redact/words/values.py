@@ -11,6 +11,7 @@ import re
 from enum import IntEnum
 from functools import lru_cache
 
+from collector.redact.lazy import regex
 from collector.redact.words.code import (
     call,
     chain,
@@ -40,57 +41,56 @@ class Notation(IntEnum):
 
 
 SHORT = 100  # characters of the longest value whose verdict is remembered
-
-_identifier = re.compile(r"^[A-Za-z_$@&*!][A-Za-z_$]*\d{0,2}$")
-_type_name = re.compile(
+_identifier = regex(r"^[A-Za-z_$@&*!][A-Za-z_$]*\d{0,2}$")
+_type_name = regex(
     r"(?:[A-Z][a-z]+)+|[A-Z]{2,12}of[A-Z]{2,12}\d{0,2}|(?:Big)?(?:Ui|I)nt(?:8|16|32|64)(?:Clamped)?Array|[\w.]*(?:[Kk]ey|[Tt]oken|[Ss]ecret|[Pp]assword|[Cc]redential)[a-zA-Z]*"
 )
-_typed = re.compile(r"(?:[A-Z]+[a-z]+|V\d{1,2}(?=[A-Z])|[A-Z]\d(?=[A-Z])){2,}")  # SecretV3Raw, TMsSQLCredentials
-_key_letters = re.compile(r"[\w.,~+/=:|@!#$%^&*?-]+")
-_letter = re.compile(r"[^\W\d_]")
-_digit = re.compile(r"\d")
-_sign = re.compile(r"[!@#$%^&*+=~?|\\/]")
-_turn = re.compile("[a-z\xdf-\xf6\xf8-\xff][A-Z\xc0-\xd6\xd8-\xde]")  # from lower to upper case, in Latin-1
-_digit_or_sign = re.compile(r"[0-9!@#$%^&*+=~?|\\/]")
-_consonants = re.compile(r"[b-df-hj-np-tv-xz]{6,}", re.IGNORECASE)
-_keyboard = re.compile(r"[^\w\s./-]")
-_key_id = re.compile("[0-9A-F]{16}")  # of OpenPGP
-_hex = re.compile(r"[0-9a-fA-F]+")
-_url = re.compile(r"^(?:[a-z][a-z0-9+.-]{1,20}:)?//|^www\.|^mailto:", re.IGNORECASE)
-_path = re.compile(
+_typed = regex(r"(?:[A-Z]+[a-z]+|V\d{1,2}(?=[A-Z])|[A-Z]\d(?=[A-Z])){2,}")  # SecretV3Raw, TMsSQLCredentials
+_key_letters = regex(r"[\w.,~+/=:|@!#$%^&*?-]+")
+_letter = regex(r"[^\W\d_]")
+_digit = regex(r"\d")
+_sign = regex(r"[!@#$%^&*+=~?|\\/]")
+_turn = regex("[a-z\xdf-\xf6\xf8-\xff][A-Z\xc0-\xd6\xd8-\xde]")  # from lower to upper case, in Latin-1
+_digit_or_sign = regex(r"[0-9!@#$%^&*+=~?|\\/]")
+_consonants = regex(r"[b-df-hj-np-tv-xz]{6,}", re.IGNORECASE)
+_keyboard = regex(r"[^\w\s./-]")
+_key_id = regex("[0-9A-F]{16}")  # of OpenPGP
+_hex = regex(r"[0-9a-fA-F]+")
+_url = regex(r"^(?:[a-z][a-z0-9+.-]{1,20}:)?//|^www\.|^mailto:", re.IGNORECASE)
+_path = regex(
     r"^(?:~|\.{1,2})?(?:/[\w.@~-]+)+/?(?::\d+)*$|^[A-Za-z]:\\|^[\w.-]+(?:/[\w.-]+)*\.(?:js|ts|tsx|py|go|rs|json|ya?ml|md|txt|pem|key|html|css|sh|env|toml|java|rb|php)(?::\d+|#[\w-]*)*$"
 )
-_base64 = re.compile(r"[A-Za-z0-9/]{16,}")
-_words_with_dashes = re.compile(r"^[A-Za-z]+(?:[-_./: ][A-Za-z]+)*[-_./: ]?\d{0,3}$")
-_passphrase = re.compile(r"(?:[A-Za-z]{2,12}([-_.]))(?:[A-Za-z]{2,12}\1){0,6}(?:[A-Za-z]{2,12}\1?)?\d{2,3}")
-_plain_number = re.compile(r"^[-+]?[\d.,_:%eExX/+-]+[A-Za-z%]{0,3}$")
-_date = re.compile(r"^\d{4}-\d\d-\d\d")
-_version = re.compile(r"^[v^~=<>]{0,2}\d+(?:\.[\dx*]+)+(?:-[a-z0-9.]+)*$")
-_constraint = re.compile(r"[<>^~=](?=.*\.\d)[\dvx.*|, <>=!^~-]+(?:(?:dev|rc|beta|alpha)\d{0,2})?")
-_constants = re.compile(r"(?=.*[,-])[A-Z][A-Z0-9]*(?:[-_,][A-Z0-9]+){2,}")
-_digest_name = re.compile(r"^(?:hmac-)?(?:sha\d{1,3}|md5|sha\d-\d+)(?:[-:=]|//)", re.IGNORECASE)
+_base64 = regex(r"[A-Za-z0-9/]{16,}")
+_words_with_dashes = regex(r"^[A-Za-z]+(?:[-_./: ][A-Za-z]+)*[-_./: ]?\d{0,3}$")
+_passphrase = regex(r"(?:[A-Za-z]{2,12}([-_.]))(?:[A-Za-z]{2,12}\1){0,6}(?:[A-Za-z]{2,12}\1?)?\d{2,3}")
+_plain_number = regex(r"^[-+]?[\d.,_:%eExX/+-]+[A-Za-z%]{0,3}$")
+_date = regex(r"^\d{4}-\d\d-\d\d")
+_version = regex(r"^[v^~=<>]{0,2}\d+(?:\.[\dx*]+)+(?:-[a-z0-9.]+)*$")
+_constraint = regex(r"[<>^~=](?=.*\.\d)[\dvx.*|, <>=!^~-]+(?:(?:dev|rc|beta|alpha)\d{0,2})?")
+_constants = regex(r"(?=.*[,-])[A-Z][A-Z0-9]*(?:[-_,][A-Z0-9]+){2,}")
+_digest_name = regex(r"^(?:hmac-)?(?:sha\d{1,3}|md5|sha\d-\d+)(?:[-:=]|//)", re.IGNORECASE)
 # words-joined/like.these2, and the rules of validators: required|min:8
-_words_joined = re.compile(r"[A-Za-z]+(?:[-_/.|][A-Za-z]*\d?)+|[a-z_]+(?::[\w,]+)?(?:\|[a-z_]+(?::[\w,]+)?)+")
-_sum = re.compile(r"[A-Za-z_]+(?:[=&|<>+]+[A-Za-z_]*|(?!!\d|&\d{4})[=&|!<>+]+(?:[A-Za-z_]+|\d+))")
-_term = re.compile(r"\([A-Za-z_]\w*")  # (BASE + 1)
-_constant = re.compile(r"[A-Za-z][A-Za-z0-9]{0,15}(?:_[A-Za-z0-9]{1,15}){2,}")
-_names = re.compile(r"(?:[A-Za-z_.-]+[=:])+[A-Za-z_.-]{0,30}")
-_setting = re.compile(r"[A-Za-z_]+=[A-Za-z_]+")
-_telling_end = re.compile(r"_(?:TOKEN|KEY|SECRET|PASSWORD|ID|CREDENTIALS?)$")
-_telling_identifier = re.compile(
+_words_joined = regex(r"[A-Za-z]+(?:[-_/.|][A-Za-z]*\d?)+|[a-z_]+(?::[\w,]+)?(?:\|[a-z_]+(?::[\w,]+)?)+")
+_sum = regex(r"[A-Za-z_]+(?:[=&|<>+]+[A-Za-z_]*|(?!!\d|&\d{4})[=&|!<>+]+(?:[A-Za-z_]+|\d+))")
+_term = regex(r"\([A-Za-z_]\w*")  # (BASE + 1)
+_constant = regex(r"[A-Za-z][A-Za-z0-9]{0,15}(?:_[A-Za-z0-9]{1,15}){2,}")
+_names = regex(r"(?:[A-Za-z_.-]+[=:])+[A-Za-z_.-]{0,30}")
+_setting = regex(r"[A-Za-z_]+=[A-Za-z_]+")
+_telling_end = regex(r"_(?:TOKEN|KEY|SECRET|PASSWORD|ID|CREDENTIALS?)$")
+_telling_identifier = regex(
     r"(?i)pass|pwd|secret|token|key|cred|auth|jwt|cookie|bearer|kennwort|wachtwoord|wagwoord|contrase[nh]|senha|salasan"
     r"|adgangskode|lozink|sandi|parol|parool|geslo|zapork|kodeord|contrasin|pasahitz|jelsz|l.senord|has.o|loynior"
 )
-_in_order = re.compile(r"(?i)abcdefghijkl|0123456789abcdef|123456789abcdef")  # an alphabet, or filler
-_private_name = re.compile(r"_{1,2}[a-z]+(?:_[a-z]+)*_{0,2}|--[a-z]+(?:-[a-z]+)*|:[A-Za-z_]+:?")  # a flag, a symbol
-_public_key = re.compile(
+_in_order = regex(r"(?i)abcdefghijkl|0123456789abcdef|123456789abcdef")  # an alphabet, or filler
+_private_name = regex(r"_{1,2}[a-z]+(?:_[a-z]+)*_{0,2}|--[a-z]+(?:-[a-z]+)*|:[A-Za-z_]+:?")  # a flag, a symbol
+_public_key = regex(
     "M(?:FkwEwYHKoZIzj0|CowBQYDK2V|II[BC][A-Za-z0-9]{1,2}ANBgkqhki|EkwEwYHKoZ|HYwEAYHKoZ)|AAAA[BCE]3|ssh-"
 )
-_fingerprint = re.compile(r"(?:[0-9A-F]{2}:){7,63}[0-9A-F]{2}")
-_uuid = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
-_acronym = re.compile(r"[A-Z]{2,}[a-z]*\d(?:\W.{0,12})?")  # POP3, OAuth2: what a sentence is about
-_app_password = re.compile(rb"(?!abcd)[a-z]{4}([ -])[a-z]{4}\1[a-z]{4}\1[a-z]{4}(?![a-z0-9-])")
-_type = re.compile(r"^(?:Optional|List|Dict|Union|Array|Promise|Record|Partial|Maybe|Option|Vec|Map|Set|Result)\b")
+_fingerprint = regex(r"(?:[0-9A-F]{2}:){7,63}[0-9A-F]{2}")
+_uuid = regex(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_acronym = regex(r"[A-Z]{2,}[a-z]*\d(?:\W.{0,12})?")  # POP3, OAuth2: what a sentence is about
+_app_password = regex(rb"(?!abcd)[a-z]{4}([ -])[a-z]{4}\1[a-z]{4}\1[a-z]{4}(?![a-z0-9-])")
+_type = regex(r"^(?:Optional|List|Dict|Union|Array|Promise|Record|Partial|Maybe|Option|Vec|Map|Set|Result)\b")
 
 
 @lru_cache(maxsize=4)  # several checks ask for the same one

@@ -11,7 +11,6 @@ import pytest
 from collector.redact import Redactor
 from collector.redact.all_rules import RULES
 from collector.redact.rule import AT_KEYS, WIDEST, sample, width
-from collector.redact.scan.beginnings import beginning
 from collector.redact.scan.matching import Matcher, scan_patterns
 from tests.redact.harmless.templates import HARMLESS
 from tests.redact.secrets import secret
@@ -98,8 +97,8 @@ def test_no_rule_looks_further_than_the_scanner_expects() -> None:
 
 def test_every_match_begins_with_the_prefix_that_is_searched_for() -> None:
     unlike = []
-    for rule in (rule for rule in RULES if rule.provider == "structure" and beginning(rule.pattern)):
-        begins, found = beginning(rule.pattern), Matcher(rule).search
+    for rule in (rule for rule in RULES if rule.provider == "structure" and Matcher(rule).beginning):
+        begins, found = Matcher(rule).beginning, Matcher(rule).search
         for text in (
             sample(example, 5).encode("latin-1", "replace") for example in (*rule.examples, *rule.near_misses)
         ):
