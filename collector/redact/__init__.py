@@ -15,8 +15,8 @@ import (tests/redact/test_sub_rooms.py has the details):
       scan          where a rule may match, and where it does          -> words
         words       judging names and values                           -> nothing
 
-Everything may import lazy (regular expressions), and everything but words rule (what a rule is) and marker (what replaces
-a secret).
+Everything may import lazy (regular expressions), and everything but words also rule (what a rule is) and marker (what
+replaces a secret).
 """
 
 from collector.redact.findings import Finding

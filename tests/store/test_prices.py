@@ -114,16 +114,16 @@ def test_an_unknown_price_is_not_guessed(tmp_path: Path, model: str, usage: dict
 
 
 def test_prices_from_a_persons_own_table_are_exact_decimals(tmp_path: Path) -> None:
-    """0.1 + 0.2 is 0.3 here: prices with three decimals stay exact, even over ten billion tokens."""
+    """0.1 + 0.2 is 0.3 here: prices with three decimals stay exact, even over a billion tokens."""
     own = tmp_path / "prices.toml"
     row = "input = 0.1\noutput = 0.2\ncache_read = 0.001\ncache_write_5m = 0\ncache_write_1h = 0\n"
     own.write_text(f'[[price]]\nmodel = "tiny"\n{row}')
-    usage = {"input_tokens": 10**10, "output_tokens": 10**10, "cache_read_tokens": 1}
+    usage = {"input_tokens": 10**9, "output_tokens": 10**9, "cache_read_tokens": 1}
     writer = Writer(tmp_path / "events.db", own_prices=own)
     writer.store([row_of(reply("m", 0, model="tiny", usage=usage))])
     exact = writer.connection.execute("SELECT cost_exact FROM messages").fetchone()[0]
     writer.close()
-    assert exact == (10**10 * 100 + 10**10 * 200 + 1) * 100
+    assert exact == (10**9 * 100 + 10**9 * 200 + 1) * 100
 
 
 @pytest.mark.parametrize(
