@@ -20,7 +20,11 @@ from collector.log import printable, tame_json
 app = typer.Typer(help="Write, check and show the configuration.", no_args_is_help=True)
 
 System = Annotated[
-    bool, typer.Option("--system", help="Take the file of --config for a new /etc/collector/collector.toml.")
+    bool,
+    typer.Option(
+        "--system",
+        help="Read only the files in /etc/collector, with that of --config in place of its collector.toml.",
+    ),
 ]
 
 

@@ -13,7 +13,7 @@ import typer
 
 from collector import settings
 from collector.cli.options import Config, StatePath, flags
-from collector.cli.which_agent import agents_here, named_state, states_beside
+from collector.cli.which_agent import named_state, states_beside, system_services
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import CollectorError, ConfigurationError, StateError
 from collector.log import configure, printable, timestamp
@@ -81,7 +81,7 @@ def resume(
     configure(chosen.log.level, chosen.log.format)
     places = [chosen.state_path, *states_beside(chosen.state_path, named_state(chosen), with_others=True)]
     # Which sinks an agent has depends on its configuration, and whether it is paused does not.
-    agents = agents_here(chosen, with_others=True) if from_now else []
+    agents = [chosen, *system_services(chosen, with_others=True)] if from_now else []
     known = {each.state_path: each for agent in agents for each in agent.each()}
     for place in places if from_now else ():  # before the pause ends, or something could leave in between
         if since := paused_since(place, time.time()):

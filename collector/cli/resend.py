@@ -67,9 +67,11 @@ def resend(
             "sink: the embedded store cannot send its events to itself. Name another sink with --sink-url or sink.url."
         )
     from collector.assembly import assembled  # imported here, so `--help` does not load the agent
+    from collector.keeping.lock import note_elsewhere
     from collector.service.footprint import hold_little_memory
     from collector.service.resend import resend as send_again
 
+    note_elsewhere(usual.state_path, settings.state_file(None))
     hold_little_memory()
     ledger, interrupt, database = Ledger(), Interrupt(), agent_with_store(usual).database_path
     bar = ProgressBar(interrupt)

@@ -73,8 +73,11 @@ def scan(
             print_ledger(Ledger(), as_json=True)
         return
     _check_roots(roots_of(chosen))
+    from collector.keeping.lock import note_elsewhere
     from collector.service.footprint import hold_little_memory
 
+    if not dry_run:
+        note_elsewhere(chosen.state_path, settings.state_file(None))
     hold_little_memory()
     every, interrupt = chosen.each(), Interrupt()
     passes = [OnePass(each, read, is_dry_run=dry_run, from_now=from_now) for each in every]

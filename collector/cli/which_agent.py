@@ -19,6 +19,7 @@ from collector.errors import ConfigurationError, StateError
 from collector.keeping.lock import holder, states_elsewhere
 from collector.log import printable
 from collector.settings import Settings
+from collector.settings.options import StateSettings
 
 
 def services_here() -> list[dict[str, str]]:
@@ -63,10 +64,16 @@ def store_here(config: Path | None, database: Path | None) -> tuple[Settings, Pa
     return chosen, database or chosen.database_path
 
 
-def agents_here(chosen: Settings, *, with_others: bool = False) -> list[Settings]:
-    """This user's own agent, and the system services of `states_beside`."""
-    services = _services_beside(named_state(chosen), with_others=with_others)
-    return [chosen, *map(_settings_of, services)]
+def agents_here(chosen: Settings) -> list[Settings]:
+    """The agents whose states are this one or those of `states_beside`."""
+    states = _states_elsewhere(chosen.state_path, named_state(chosen))
+    elsewhere = [chosen.model_copy(update={"state": StateSettings(path=path)}) for path in states]
+    return [chosen, *elsewhere, *system_services(chosen)]
+
+
+def system_services(chosen: Settings, *, with_others: bool = False) -> list[Settings]:
+    """The system services of `states_beside`."""
+    return list(map(_settings_of, _services_beside(named_state(chosen), with_others=with_others)))
 
 
 def named_state(chosen: Settings) -> Path | None:
@@ -78,11 +85,15 @@ def states_beside(own: Path, named: Path | None, *, with_others: bool = False) -
     """The states in other directories than this one: the usual state, those of agents that keep theirs elsewhere, and
     those of system services that work for this user; none if a person names a state. If there is no such service,
     perhaps those of others, which concern root. Raises StateError, last, if this user may not write there."""
+    yield from _states_elsewhere(own, named)
+    yield from map(_state_of, _services_beside(named, with_others=with_others))
+
+
+def _states_elsewhere(own: Path, named: Path | None) -> Iterator[Path]:
     usual = settings.state_file(None)
     for path in (usual, *states_elsewhere(usual)) if named is None else ():
         if path.parent != own.parent and path.parent.exists():
             yield path
-    yield from map(_state_of, _services_beside(named, with_others=with_others))
 
 
 def _services_beside(named: Path | None, *, with_others: bool) -> Iterator[dict[str, str]]:

@@ -96,18 +96,20 @@ def is_another(process: int, path: Path) -> bool:
 
 
 def note_elsewhere(path: Path, usual: Path) -> None:
-    """Leaves a link beside the usual state to the directory of this one: a no that names no state is for it, too."""
+    """Leaves a link beside the usual state to one in another directory: a no that names no state is for it, too."""
     directory = os.path.realpath(path.parent)
-    name = hashlib.sha256(os.fsencode(directory)).hexdigest()[:12]
+    state = os.path.join(directory, path.name)
+    name = hashlib.sha256(os.fsencode(state)).hexdigest()[:12]
     if directory != os.path.realpath(usual.parent):
         with contextlib.suppress(OSError):  # it is there already, or the home cannot be written to
             make_private_directory(usual.parent)
-            os.symlink(directory, usual.with_name(name + ELSEWHERE))
+            os.symlink(state, usual.with_name(name + ELSEWHERE))
 
 
 def states_elsewhere(usual: Path) -> list[Path]:
-    """Where such states are, as far as this user may write there, as an agent must."""
-    found = [Path(os.readlink(link), usual.name) for link in sorted(usual.parent.glob(f"*{ELSEWHERE}"))]
+    """Such states, as far as this user may write there, as an agent must."""
+    links = sorted(link for link in usual.parent.glob(f"*{ELSEWHERE}") if link.is_symlink())
+    found = [Path(os.readlink(link)) for link in links]
     return [path for path in found if os.access(path.parent, os.W_OK | os.X_OK)]
 
 

@@ -10,7 +10,6 @@ crash never leaves a whole file that the index does not name.
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 import os
 import shutil
@@ -25,7 +24,7 @@ from collector.flow.sink_identity import NO_SINK, SinkIdentity
 from collector.flow.source import FINGERPRINT_BYTES, Entry, Root, Source
 from collector.keeping.held import INDEX, Held, HeldFile, Plan, StandIns, begins_as, end_of, index_of, look_into
 from collector.keeping.state import State
-from collector.log import get_logger
+from collector.log import get_logger, in_words
 from collector.reading.opened import SourceFile, opened
 from collector.settings.options import SweptSettings
 
@@ -53,6 +52,7 @@ class HeldFiles:
         self.settings = settings
         self.is_dry_run = is_dry_run
         self.left_out = 0
+        self._obstacle = ""  # why something could not be held, other than the limits
         self._alive = alive
         self._held: Held | None = None
         self._read_as: dict[int, Source] = {}
@@ -106,16 +106,17 @@ class HeldFiles:
             return
         unsent = {source.key: size for source in found if (size := unsent_of(source, state))}
         plan = self.held.plan_to_hold(self._read_as, found, unsent, state.entries, self.settings, self.sink)
-        held, reason = len(self.held.files), ""
+        held, self._obstacle = len(self.held.files), ""
         try:
             self.carry_out(plan)
         except OSError as error:
-            reason = str(error.strerror)
+            self._obstacle = str(error.strerror)
         taken = len(self.held.files) - held
         left_out = plan.left_out + len(plan.take) - taken
         if left_out > self.left_out:  # a glance sees only some files, so this only grows
             self.left_out = left_out
-            why = {"max_files": self.settings.max_files, "max_bytes": self.settings.max_bytes, "reason": reason}
+            limits = {"max_files": self.settings.max_files, "max_bytes": self.settings.max_bytes}
+            why = limits | ({"reason": self._obstacle} if self._obstacle else {})
             log.warning("not all unsent files can be held", left_out=left_out, path=str(self.directory), **why)
         if taken:
             told = self.summary()
@@ -269,7 +270,8 @@ class HeldFiles:
             # The copy gets its name only once it is complete: a crash before this leaves a stray, and the original.
             os.replace(temporary, path)
         except (OSError, CollectorError) as error:
-            log.debug("file not held", source=file.original.key, reason=str(error))
+            self._obstacle = str(error)
+            log.debug("file not held", source=file.original.key, reason=self._obstacle)
             temporary.unlink(missing_ok=True)
             return False
         return True
@@ -288,7 +290,7 @@ class HeldFiles:
     def _pour(self, original: SourceFile, start: int, copy: IO[bytes]) -> None:
         """Copies from an offset to the end, in pieces, and syncs: this may soon be the only copy."""
         if shutil.disk_usage(self.directory).free < NO_ROOM + original.stamp.size - start:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            raise OSError(f"copies leave {in_words(NO_ROOM)} of the disk free")
         while piece := original.read(COPY_BYTES, start):
             copy.write(piece)
             start += len(piece)

@@ -63,6 +63,7 @@ class State:
         self.owners: dict[str, str] = {}
         self.notes: list[str] = []
         self.is_dirty = False
+        self.was_deleted = False  # with its lock, so that whoever said no found nobody to tell; a reload clears this
         self.lock = lock
         self._changed: set[str] = set()
         self._is_reset = False
@@ -327,7 +328,7 @@ class State:
         """Raises StateReplaced if the files there now belong to another agent or another home. A deleted lock file is
         created again, and then so must be the state."""
         if self.lock is not None and self.lock.keep():
-            self.is_dirty = True
+            self.is_dirty = self.was_deleted = True
 
     @property
     def is_whole_on_disk(self) -> bool:

@@ -63,8 +63,10 @@ class Lag:
             for priority in sorted({*self.sources, *(priority for priority, _ in self._behind.values())})
         }
         for priority, lag in self._behind.values():
-            rows[priority]["behind"] += 1
-            rows[priority]["lag"] += lag
+            row = rows[priority]
+            row["behind"] += 1
+            row["lag"] += lag
+            row["sources"] = max(row["sources"], row["behind"])  # some are newer than the last full walk
         return {f"P{priority}": row for priority, row in rows.items()}
 
 

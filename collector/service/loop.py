@@ -138,7 +138,7 @@ class Service:
             self.interrupt.stop()
 
     def _turn(self, parts: ExitStack) -> None:
-        if self._reloads.is_due:
+        if self._reloads.is_due or self.flow.state.was_deleted:
             self._do_reload(parts)
         seconds = self.step()
         self._progress()
@@ -274,7 +274,7 @@ class Service:
     def _do_reload(self, parts: ExitStack) -> None:
         """Applies the configuration as it is now. If it is unusable, logs why and sends nothing until it is not."""
         # First, so that a signal that arrives while the file is being read asks for another reload.
-        was_asked_for = self._reloads.begin()
+        was_asked_for, self.flow.state.was_deleted = self._reloads.begin(), False
         self.notifier.reloading()
         self.passes.doubt()  # nothing watches between two watchers, and other files may be wanted afterwards
         before, reason = parts.pop_all(), ""

@@ -51,12 +51,13 @@ def load(
     """All settings in force. Raises a ConfigurationError that names each wrong key, its place and what is wrong.
 
     A command that does not send needs no sink: perhaps only the flags of the running agent name one. With
-    `is_for_system`, the file is taken for the administrator's collector.toml, as it is about to be rolled out.
+    `is_for_system`, only the administrator's files are read, with the given one, about to be rolled out, as
+    collector.toml.
     """
     model = with_sinks(sinks)
     variables = layer_of_variables(model)
     mine = _users_file(given)
-    every = _system_files(system or SYSTEM_DIRECTORY, mine if is_for_system else None)
+    every = _system_files(system or SYSTEM_DIRECTORY, given if is_for_system else None)
     files, layers = _files_and_layers(model, every, None if is_for_system else mine)
     nearest = [variables, Layer(Rank.FLAG, flags or {}, lambda _: A_FLAG)]
     settings = _in_force(model, files, layers, nearest, str(users_file(given)))

@@ -66,7 +66,7 @@ def test_a_project_is_excluded_and_included_again(agent: Inside) -> None:
     assert agent.scan().code == 0
     assert agent.sink is not None
     assert [event["text"] for event in agent.sink.events] == ["of the open one"]
-    assert "is already excluded in" in agent.run("exclude", "/work/secret").stdout
+    assert "is already excluded in" in agent.run("exclude", "/work/secret", *agent.places()[2:4]).stdout
     assert "Included /work/secret." in agent.run("include", "/work/secret").stdout
     assert file.read_text() == MINE
     assert agent.scan().code == 0

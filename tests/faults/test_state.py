@@ -17,7 +17,8 @@ from collector.keeping.state import State
 from tests.agent import COLLECTOR, Agent, Running
 from tests.build import Home, Session
 from tests.scopes import FORM
-from tests.sink import PATIENCE, Answer, Sink
+from tests.service.process import wait_until
+from tests.sink import PATIENCE, Answer, Sink, texts
 
 PROMPTS = 12
 EVERY_EVENT = {"COLLECTOR_BATCH__MAX_EVENTS": "1", "COLLECTOR_SINK__WINDOW": "2"}
@@ -140,6 +141,26 @@ def test_an_idle_agent_whose_directory_was_deleted_writes_its_state_again(tmp_pa
             place.agent.directory.rename(tmp_path / "deleted")
             place.wait_until_saved()
         assert place.agent.scan().ledger["delivered"] == 0
+
+
+def test_a_no_that_is_said_while_a_deleted_state_is_missing_is_heard(home: Home, sink: Sink, agent: Agent) -> None:
+    session = home.session()
+    session.prompt("one")
+    with agent.start() as running:
+        sink.wait_for(lambda: texts(sink) == ["one"])
+        wait_until(agent.state.exists)
+        running.process.send_signal(signal.SIGSTOP)
+        agent.directory.rename(home.path / "deleted")
+        assert "has been told" not in agent.run("exclude", session.cwd).stdout
+        running.process.send_signal(signal.SIGCONT)
+        session.prompt("two")  # whether or not it is sent, the lock is taken again
+        wait_until(lambda: '"event": "configuration applied"' in running.stderr)
+        session.prompt("three")
+        other = home.session(project="-work-open")
+        other.cwd = "/work/open"
+        other.prompt("four")
+        sink.wait_for(lambda: "four" in texts(sink))
+    assert "three" not in texts(sink)
 
 
 def test_a_home_mounted_over_a_running_agent_keeps_its_offsets_and_key(tmp_path: Path) -> None:

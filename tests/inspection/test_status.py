@@ -131,6 +131,10 @@ def test_what_is_written_while_the_sink_fails_is_reported_as_waiting(home: Home,
         told_when(agent, "is_running", True)
         session.prompt("two")
         assert told_when(agent, "lag", session.size)["problem"]["kind"] == "unavailable"
+        another = home.session()
+        another.prompt("three")
+        lag = session.size + another.size
+        assert told_when(agent, "lag", lag)["priorities"]["P0"] == {"sources": 2, "behind": 2, "lag": lag}
 
 
 @pytest.mark.parametrize(

@@ -126,8 +126,11 @@ def test_copies_leave_room_to_record_what_is_acknowledged(place: Place, monkeypa
         return SimpleNamespace(free=40_000_000 - sum(each.stat().st_size for each in directory.iterdir()))
 
     monkeypatch.setattr("shutil.disk_usage", usage)
-    place.held.hold(sources, place.state)
+    with capture_logs() as said:
+        place.held.hold(sources, place.state)
     assert place.held.summary() == {"files": 2, "bytes": 16_000_000, "left_out": 1}
+    [told] = [each["reason"] for each in said if each["log_level"] == "warning"]
+    assert told == "copies leave 20.0 MB of the disk free"
 
 
 @pytest.mark.usefixtures("no_links")

@@ -120,6 +120,30 @@ def test_a_no_reaches_an_agent_whose_state_only_its_own_flags_name(home: Home, a
     assert texts(sink) == ["one", "two"]
 
 
+def test_a_no_reaches_scans_whose_state_only_their_own_flags_name(home: Home, agent: Agent, sink: Sink) -> None:
+    home.session().prompt("one")
+    agent.scan()
+    [link] = home.path.rglob("*.elsewhere")
+    link.with_name("restored by a backup that follows links.elsewhere").mkdir()
+    assert agent.run("pause").code == 0
+    home.session().prompt("two")
+    assert "paused since" in agent.scan().stderr
+    assert texts(sink) == ["one"]
+
+
+def test_forgetting_reaches_files_held_beside_another_state(home: Home, agent: Agent, sink: Sink) -> None:
+    sink.then = Answer(503)
+    session = home.session()
+    session.prompt("one")
+    agent.scan("--max-wait", "0")
+    file = Path(agent.run("config", "init").stdout.removeprefix("Wrote ").strip())
+    file.write_text('[state]\npath = "~/another/state.json"\n')
+    forget = "forget", "--yes", "--session", session.session_id
+    with agent.start():
+        wait_until(lambda: agent.run(*forget).code == 3)  # it holds the file
+    assert "1 held file" in agent.run(*forget).stdout
+
+
 def test_what_a_first_run_sent_before_a_pause_does_not_count_as_left_out(home: Home, agent: Agent, sink: Sink) -> None:
     home.session().prompt("one")
     with agent.start() as running:

@@ -247,6 +247,8 @@ def test_a_new_system_file_is_checked_although_the_old_one_locks_what_it_changes
     new.write_text('locked = ["sink"]\n[sink]\ntimeout = "soon"\n')
     assert cli.run(["config", "check", "--system", "--config", str(new)]) == 78
     assert f"sink.timeout (in {new})" in capsys.readouterr().err
+    assert cli.run(["config", "show", "--system"]) == 0  # as they are now
+    assert '"https://old.example/"' in capsys.readouterr().out
 
 
 def test_commands_show_where_each_value_comes_from_and_what_has_no_effect(
