@@ -64,19 +64,21 @@ class Session:
         self._fields: dict[str, None] = {}
         self._is_asked = False
 
-    def note_calls(self, event: dict[str, Any], *, may_describe: bool) -> tuple[dict[str, Any], ...]:
+    def note_calls(self, event: dict[str, Any], *, may_describe: bool) -> list[dict[str, Any]]:
         """Notes the calls of an event whose answer will hold a secret, the page fields for secrets, and whether a
         person is asked for one. `may_describe`: whether the event's text has the sign of such fields
         (fields.FIELDS_OF_PAGES). Returns the objects whose text is written to files as a secret."""
-        written: tuple[dict[str, Any], ...] = ()
-        if event.get("role") in ("assistant", "user"):
-            self._is_asked = event.get("role") == "assistant" and asks_for_a_secret(event.get("text"))
+        written: list[dict[str, Any]] = []
+        role = event.get("role")
+        if role == "assistant" or role == "user":
+            self._is_asked = role == "assistant" and asks_for_a_secret(event.get("text"))
         for block in _blocks(event):
             kind = block.get("type")
             if kind == "tool_call" and (call := block.get("call_id")):
                 if _asks_for_a_secret(block):
                     _put(self._calls, call, None, CALLS)
-                written = (*written, *(part for given in _inputs(block) for part in _written(given)))
+                for given in _inputs(block):
+                    written += _written(given)
             elif may_describe and kind == "tool_result" and isinstance(text := block.get("text"), str):
                 for number in fields_for_secrets(text):
                     _put(self._fields, number, None, FIELDS)
@@ -195,6 +197,8 @@ def _written(given: Any) -> list[dict[str, Any]]:
     """The parts of a call (its input, or the edits in it) that write to a file holding nothing but a secret, or replace
     a value in a settings file."""
     paths = [path for key in PATHS if isinstance(path := given.get(key), str)] if isinstance(given, dict) else []
+    if not paths:
+        return []
     is_only_secret = any(map(holds_a_secret, paths))
     if not is_only_secret and not any(map(holds_settings, paths)):
         return []
@@ -212,7 +216,7 @@ def _replaces_a_token(part: dict[str, Any]) -> bool:
 
 def _blocks(event: dict[str, Any]) -> list[dict[str, Any]]:
     blocks = event.get("blocks")
-    return [block for block in blocks if isinstance(block, dict)] if isinstance(blocks, list) else []
+    return [block for block in blocks if isinstance(block, dict)] if blocks and isinstance(blocks, list) else []
 
 
 def _put(kept: dict[str, Any], key: str, value: Any, most: int) -> None:
