@@ -184,7 +184,10 @@ def _explained(path: Path, error: sqlite3.Error) -> str:
     if code == sqlite3.SQLITE_FULL:
         return f"The disk of the store {path} is full. Make room; nothing that was acknowledged is lost."
     if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-        return f"Another process has held the store {path} for too long. The batch will be tried again."
+        return (
+            f"Another process has held the store {path} for too long. "
+            "Upgrading or compacting it can take minutes; it is free again after that."
+        )
     if code in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}:
         return (
             f"The store {path} cannot be opened ({error}). "

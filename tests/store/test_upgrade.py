@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
+from collector.store import database as databases
 from collector.store import prices
 from collector.store.database import APPLICATION_ID, VERSION, open_to_read
 from collector.store.report import asking, summarize
@@ -90,6 +91,18 @@ def test_a_failed_upgrade_leaves_version_1_intact(tmp_path: Path) -> None:
         assert connection.execute("PRAGMA user_version").fetchone()[0] == 1
         assert connection.execute("SELECT count(*) FROM bodies").fetchone()[0] == 5
     assert len(before) > 0
+
+
+def test_a_report_during_an_upgrade_says_what_it_meets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It sends no batch that could be tried again."""
+    database, connect = tmp_path / "old.db", databases._connect
+    of_version_1(database, [event()])
+    monkeypatch.setattr(databases, "_connect", lambda uri, *_: connect(uri, 0))
+    with closing(sqlite3.connect(database, isolation_level=None)) as upgrading:
+        upgrading.execute("BEGIN IMMEDIATE")
+        with pytest.raises(databases.StoreError, match="for too long") as raised, asking(database):
+            pass
+    assert "batch" not in str(raised.value)
 
 
 def test_views_and_prices_of_an_older_release_are_replaced(tmp_path: Path) -> None:
