@@ -21,6 +21,7 @@ from collector.files import make_private_directory, opened_plain, read_plain
 
 LOOK_SECONDS = 0.05
 ELSEWHERE = ".elsewhere"
+MOST_ELSEWHERE = 100
 
 
 class HeldLock(NamedTuple):
@@ -99,18 +100,26 @@ def note_elsewhere(path: Path, usual: Path) -> None:
     """Leaves a link beside the usual state to one in another directory: a no that names no state is for it, too."""
     directory = os.path.realpath(path.parent)
     state = os.path.join(directory, path.name)
-    name = hashlib.sha256(os.fsencode(state)).hexdigest()[:12]
+    link = usual.with_name(hashlib.sha256(os.fsencode(state)).hexdigest()[:12] + ELSEWHERE)
     if directory != os.path.realpath(usual.parent):
-        with contextlib.suppress(OSError):  # it is there already, or the home cannot be written to
+        with contextlib.suppress(OSError):  # the home cannot be written to
             make_private_directory(usual.parent)
-            os.symlink(state, usual.with_name(name + ELSEWHERE))
+            with contextlib.suppress(FileExistsError):
+                os.symlink(state, link)
+            os.utime(link, follow_symlinks=False)
+            # Temporary states come and go. Whether one is gone is not asked: it may be on a file system that hangs.
+            for oldest in sorted(_links_beside(usual), key=lambda each: each.lstat().st_mtime)[:-MOST_ELSEWHERE]:
+                oldest.unlink()
 
 
 def states_elsewhere(usual: Path) -> list[Path]:
     """Such states, as far as this user may write there, as an agent must."""
-    links = sorted(link for link in usual.parent.glob(f"*{ELSEWHERE}") if link.is_symlink())
-    found = [Path(os.readlink(link)) for link in links]
+    found = [Path(os.readlink(link)) for link in _links_beside(usual)]
     return [path for path in found if os.access(path.parent, os.W_OK | os.X_OK)]
+
+
+def _links_beside(usual: Path) -> list[Path]:
+    return sorted(link for link in usual.parent.glob(f"*{ELSEWHERE}") if link.is_symlink())
 
 
 def states_at(path: Path) -> list[Path]:

@@ -15,7 +15,7 @@ import pytest
 
 from collector.errors import StateError, StateLocked
 from collector.flow.source import Entry, Position, Stamp
-from collector.keeping.lock import holder, lock
+from collector.keeping.lock import MOST_ELSEWHERE, holder, lock, note_elsewhere, states_elsewhere
 from collector.keeping.state import State
 from tests.scopes import FORM
 
@@ -234,3 +234,17 @@ def test_a_file_without_any_agents_section_is_not_a_state(tmp_path: Path, conten
     path.write_text(content)
     loaded = State(path, "claude_code").load(may_repair=False)
     assert "does not have the shape" in loaded.notes[0]
+
+
+def test_only_so_many_states_elsewhere_are_remembered(tmp_path: Path) -> None:
+    """A command that keeps its state in a temporary directory leaves one each time; one that is used stays."""
+    usual, used = tmp_path / "usual" / "state.json", tmp_path / "used" / "state.json"
+    used.parent.mkdir()
+    for number in range(MOST_ELSEWHERE + 5):
+        note_elsewhere(used, usual)
+        state = tmp_path / str(number) / "state.json"
+        state.parent.mkdir()
+        note_elsewhere(state, usual)
+    known = states_elsewhere(usual)
+    assert len(known) == MOST_ELSEWHERE
+    assert {used, state} <= set(known)
