@@ -51,6 +51,8 @@ PRINTING = [
     "vault kv get secret/app",
     "vault read -format=json database/creds/readonly",
     "node -e 'console.log(process.env.API_KEY)'",
+    "bun -e 'console.log(process.env.API_KEY)'",
+    "rails runner 'puts ENV[\"API_KEY\"]'",
     "python3 -c \"import os; print(os.environ['API_KEY'])\"",
     "ruby -e 'puts ENV[\"API_KEY\"]'",
     "php -r 'echo getenv(\"API_KEY\");'",
