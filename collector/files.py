@@ -65,7 +65,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
     """A new file to write to, which replaces `path` once it is whole and on disk.
 
     Crash window: until the rename, the old file stays as it was. A stray .new beside it is replaced the next time.
-    So does any failure, because a directory that cannot be synced is noticed before: what fails has changed nothing.
+    A directory that cannot be synced is noticed before it, too, when nothing has changed yet.
     """
     temporary = path.with_name(path.name + ".new")
     with created(temporary) as file:
@@ -74,8 +74,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         os.fsync(file.fileno())  # before the rename, or a power cut could leave the name without the bytes
     fsync_directory(path.parent)
     os.replace(temporary, path)
-    with contextlib.suppress(OSError):  # the new file applies already
-        fsync_directory(path.parent)
+    fsync_directory(path.parent)
 
 
 def opened_plain(path: Path, flags: int = os.O_RDONLY) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from collector.errors import StateError
-from collector.files import created
+from collector.files import created, replacing
 from collector.flow.outcome import Quarantined
 from collector.keeping.installation import load_installation
 from collector.keeping.lock import lock
@@ -157,6 +157,19 @@ def test_a_command_whose_directory_cannot_be_synced_says_what_applies(
         patch.setattr("os.fsync", failing)
         result = agent.run(*words)
     assert (applies() == before) == ("Nothing was changed" in result.stderr) == (result.code != 0), result.stderr
+
+
+def test_a_new_file_whose_name_cannot_be_synced_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A power cut could still bring the old one back, whenever that happens to be noticed."""
+    answers = iter([None, OSError(errno.EIO, "Input/output error")])
+
+    def once(_: Path) -> None:
+        if error := next(answers):
+            raise error
+
+    monkeypatch.setattr("collector.files.fsync_directory", once)
+    with pytest.raises(OSError, match="Input/output"), replacing(tmp_path / "index.json") as file:
+        file.write(b"new")
 
 
 def test_a_restored_quarantine_is_made_private_again(tmp_path: Path) -> None:

@@ -41,7 +41,8 @@ class HeldLock(NamedTuple):
             is_replaced = os.stat(self.path.parent).st_dev != self.device
             was_deleted = not is_replaced and not lock_path(self.path).exists()
             if was_deleted:
-                self._lock_again()
+                with contextlib.suppress(FileExistsError, BlockingIOError):  # another agent was faster: see below
+                    self._lock_again()
             # Do not compare inodes: some file systems make up a new number each time.
             if is_replaced or read_plain(lock_path(self.path)) != os.pread(self.descriptor, 1_000, 0):
                 raise StateReplaced(
@@ -52,7 +53,6 @@ class HeldLock(NamedTuple):
         return was_deleted
 
     def _lock_again(self) -> None:
-        # If another agent comes first, it has the lock, and `keep` finds its name in the file.
         descriptor = opened_plain(lock_path(self.path), os.O_RDWR | os.O_CREAT | os.O_EXCL)
         try:
             _try_to_lock(descriptor)

@@ -13,9 +13,9 @@ from pathlib import Path
 import orjson
 import pytest
 
-from collector.errors import StateError, StateLocked
+from collector.errors import StateError, StateLocked, StateReplaced
 from collector.flow.source import Entry, Position, Stamp
-from collector.keeping.lock import MOST_ELSEWHERE, holder, lock, note_elsewhere, states_elsewhere
+from collector.keeping.lock import MOST_ELSEWHERE, HeldLock, holder, lock, lock_path, note_elsewhere, states_elsewhere
 from collector.keeping.state import State
 from tests.scopes import FORM
 
@@ -248,3 +248,18 @@ def test_only_so_many_states_elsewhere_are_remembered(tmp_path: Path) -> None:
     known = states_elsewhere(usual)
     assert len(known) == MOST_ELSEWHERE
     assert {used, state} <= set(known)
+
+
+def test_another_agent_may_be_faster_where_a_state_was_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "there" / "state.json"
+
+    def beaten(held: HeldLock) -> None:
+        lock_path(held.path).write_text("collector run, process 1, since today")
+        raise FileExistsError
+
+    path.parent.mkdir()
+    monkeypatch.setattr(HeldLock, "_lock_again", beaten)
+    with lock(path, "run") as held:
+        lock_path(path).unlink()
+        with pytest.raises(StateReplaced):
+            held.keep()

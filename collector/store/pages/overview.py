@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from collector.store import queries
+from collector.store.calls import COUNTED
 from collector.store.pages import charts, shown
 from collector.store.pages.asked import Asked
 from collector.store.pages.chosen import DIMENSIONS, METRICS, every_bucket
@@ -13,7 +14,6 @@ from collector.store.prices import amount, dollars
 
 MOST_ROWS = 25
 DEAREST = 5
-ALL_TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens")
 
 
 def view(asked: Asked) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def name_of(dimension: str) -> Any:
 def _value(row: dict[str, Any], metric: str) -> int:
     if metric == "cost":
         return int(row["cost_micros"])
-    return int(row["output_tokens"]) if metric == "output" else sum(row[name] for name in ALL_TOKENS)
+    return int(row["output_tokens"]) if metric == "output" else sum(row[name] for name in COUNTED)
 
 
 def _tiles(asked: Asked, whole: dict[str, Any]) -> list[dict[str, Any]]:
@@ -74,7 +74,7 @@ def _tiles(asked: Asked, whole: dict[str, Any]) -> list[dict[str, Any]]:
     now = {**whole, **did}
     for row in (now, was):
         if row:
-            row["tokens"] = sum(row[name] for name in ALL_TOKENS)
+            row["tokens"] = sum(row[name] for name in COUNTED)
     if now["messages_without_price"] or was.get("messages_without_price"):
         was.pop("cost_micros", None)  # sums that leave something out cannot be compared
     named = (
